@@ -1,0 +1,164 @@
+/*
+ * http_server.h - an HTTP/1.1 server for unix sockets and TCP (RFC 9110, RFC 9112), strict on purpose.
+ *
+ * It refuses everything that could be read in two ways (http_parser.h has the table), puts a limit and a time-out on everything,
+ * and notices a peer that goes away. Requests of one connection are answered in order; a pipelined request is not parsed before the one
+ * in front is answered. All on the loop thread.
+ *
+ * Life of a request: the `request` callback comes when the headers are complete. It must, then or later, choose what to do with
+ * the body (http_read_body() or http_stream_body(); not needed when there is none) and give exactly one answer: http_respond(),
+ * http_respond_file(), or a stream. If the peer goes away before the answer is complete, `gone` is called and the request must be
+ * forgotten; otherwise it ends when the answer was given. The request's arena lives until the answer is sent or `gone` returned.
+ */
+#ifndef IO_HTTP_SERVER_H
+#define IO_HTTP_SERVER_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "io/loop.h"
+
+struct http_server;
+struct http_connection;
+struct http_request;
+struct http_stream;
+
+struct http_limits {
+	size_t header_bytes;	  /* request line and all fields; 431 beyond */
+	unsigned header_fields;	  /* 431 beyond */
+	size_t target_bytes;	  /* 414 beyond */
+	unsigned connections;	  /* per listener; further ones wait in the backlog */
+	uint64_t header_ms;	  /* from the first byte of a request to the end of its headers; 408 */
+	uint64_t body_ms;	  /* between two arrivals of body bytes; 408 */
+	uint64_t idle_ms;	  /* between requests of a kept-alive connection; closed silently */
+	uint64_t write_ms;	  /* an answer of which the peer takes nothing for so long is dropped */
+	size_t unsent_bytes;	  /* per connection: high-water mark of answers and streams */
+	uint64_t accept_retry_ms; /* pause of a listener that ran out of descriptors */
+};
+
+struct http_field {
+	struct str name, value; /* value without surrounding blanks */
+};
+
+struct http_peer {
+	bool local; /* came over a unix socket */
+	uid_t uid;  /* SO_PEERCRED, when local */
+	pid_t pid;
+	struct str address; /* "127.0.0.1:4711", when not local */
+};
+
+struct http_request {
+	struct arena arena;
+	struct str method; /* as sent */
+	struct str target; /* as sent, origin form */
+	struct str path;   /* percent-decoded, "/" first, no NUL, no dot segments */
+	struct str query;  /* as sent, without "?" */
+	const struct http_field *fields;
+	size_t field_count;
+	bool has_body;
+	uint64_t body_length; /* UINT64_MAX when chunked */
+	const struct http_peer *peer;
+	void *owner;				    /* free for the handler */
+	void (*gone)(struct http_request *request); /* set by the handler; may be NULL */
+	struct http_connection *connection;
+};
+
+struct http_handler {
+	/* The headers are complete. */
+	void (*request)(void *context, struct http_request *request);
+	void *context;
+};
+
+int http_server_new(struct http_server **ret_server, struct loop *loop, const struct http_limits *limits,
+		    const struct http_handler *handler, struct err *err);
+
+/* Adds a listener on a bound and listening descriptor, which the server takes over. */
+int http_server_listen(struct http_server *server, int fd, bool local, struct err *err);
+
+/* Stops accepting, closes idle connections, lets running answers end for at most `grace_ms`, then closes the rest and calls
+ * `drained` once. */
+void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*drained)(void *context),
+		       void *context);
+void http_server_free(struct http_server **server);
+unsigned http_server_connections(const struct http_server *server);
+
+/* Binds and listens. unix: directory must exist; mode 0600; refuses to replace what is not a dead socket. tcp: numeric address. */
+int http_listen_unix(const char *path, int *ret_fd, struct err *err);
+int http_listen_tcp(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct err *err);
+
+/* The field's value, or an empty string with .p NULL. Names compare without case. Several of one name are joined by ", ". */
+struct str http_field(const struct http_request *request, struct str name);
+/* The decoded value of a query parameter ("+" and %XX), from the request's arena; .p NULL when absent, ERR_INVALID text never passes the parser. */
+struct str http_query(struct http_request *request, struct str name);
+
+/* -- bodies ------------------------------------------------------------------------------------------------------------ */
+
+/* Collects the body, answers 413 itself beyond `max` bytes (and `gone` is not called; `done` never comes), then calls `done` with the
+ * body, valid while the request lives. Also sends 100 Continue where the peer asked for it. */
+typedef void http_body_done(struct http_request *request, struct str body);
+void http_read_body(struct http_request *request, size_t max, http_body_done *done);
+
+/* Delivers the body as it comes. `data` may call http_pause_body(); an empty `bytes` with `last` set ends it. Over `max` bytes: `data`
+ * is called with `too_large` set as the last call, and the handler answers. */
+typedef void http_body_data(struct http_request *request, struct str bytes, bool last, bool too_large);
+void http_stream_body(struct http_request *request, uint64_t max, http_body_data *data);
+void http_pause_body(struct http_request *request);
+void http_resume_body(struct http_request *request);
+
+/* -- answers ----------------------------------------------------------------------------------------------------------- */
+
+struct http_answer {
+	unsigned status;
+	struct str content_type; /* empty: none */
+	const struct http_field
+		*fields; /* further fields; names and values are checked for CR, LF and NUL (BUG) */
+	size_t field_count;
+	bool close; /* close the connection afterwards */
+};
+
+/* Sends a whole answer. The body is copied; http_respond_take() takes over storage from buf_take() instead. HEAD sends no body. */
+void http_respond(struct http_request *request, const struct http_answer *answer, struct str body);
+void http_respond_take(struct http_request *request, const struct http_answer *answer,
+		       struct str body_storage);
+
+/* Serves a file with Range (one range), If-Range, If-None-Match, If-Modified-Since and HEAD, by sendfile(2). Takes over `fd`. */
+struct http_file {
+	int fd;
+	uint64_t size;
+	uint64_t modified_ms; /* 0: no Last-Modified */
+	struct str etag;      /* with its quotes; empty: none */
+};
+void http_respond_file(struct http_request *request, const struct http_answer *answer,
+		       const struct http_file *file);
+
+/*
+ * A streamed answer (SSE, NDJSON): chunked. What the peer has not taken is held up to limits.unsent_bytes; http_stream_write() refuses
+ * more with ERR_BUSY (nothing is taken then) and `on_room` is called when half of it is free again. A peer that goes away is noticed
+ * without writing: request->gone is called.
+ */
+struct http_stream {
+	struct http_request *request;
+	void (*on_room)(struct http_stream *stream); /* may be NULL */
+	void *owner;
+};
+void http_stream_start(struct http_stream *stream, struct http_request *request,
+		       const struct http_answer *answer);
+int http_stream_write(struct http_stream *stream, struct str bytes);
+size_t http_stream_room(const struct http_stream *stream);
+void http_stream_end(struct http_stream *stream);
+/* Drops the connection without the final chunk, so that the peer sees the stream as broken. */
+void http_stream_abort(struct http_stream *stream);
+
+/* Answers 101 and hands the connection over: the descriptor (non-blocking, the caller's from now on) and the bytes already read beyond
+ * the request. The request is over. */
+void http_upgrade(struct http_request *request, struct str protocol, int *ret_fd, struct buf *ret_read);
+
+/* -- SSE --------------------------------------------------------------------------------------------------------------- */
+
+/* Appends one event (HTML Living Standard, 9.2) to `out`: fields that are empty are left out; data is split at line ends. */
+int sse_event(struct buf *out, struct str event, struct str id, struct str data);
+int sse_comment(struct buf *out, struct str text);
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * loop.h - the event loop: time, timers, descriptors, deferred work, the worker pool, signals and file watching.
+ *
+ * One thread owns a loop and calls everything here, except where it says otherwise. Nothing on that thread blocks. It stands on
+ * libuv; no other room sees that. Everything that waits follows async.md's rules: a callback never comes from within the call
+ * that asked for it, comes once or (after a stop or cancel) not at all, and an object is never freed while one of its own
+ * callbacks is on the stack (loop_free_later()).
+ *
+ * Storage of timers, watches, jobs and deferred calls is embedded in their owners. All of them must be stopped before their
+ * storage goes; a zeroed or initialised one may be stopped harmlessly.
+ */
+#ifndef IO_LOOP_H
+#define IO_LOOP_H
+
+#include "base/base.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/str.h"
+
+struct loop;
+
+int loop_new(struct loop **ret_loop, struct err *err);
+
+/* Frees a loop on which nothing is active any more. Accepts NULL; sets the pointer to NULL. */
+void loop_free(struct loop **loop);
+
+/* Runs until loop_stop(), or until nothing is left that could ever happen. */
+void loop_run(struct loop *loop);
+void loop_stop(struct loop *loop);
+
+/* Monotonic milliseconds, read once per turn of the loop; and the wall clock in milliseconds since 1970. */
+uint64_t loop_now(const struct loop *loop);
+uint64_t loop_wall_ms(void);
+
+/* -- timers ----------------------------------------------------------------------------------------------------------- */
+
+struct timer;
+typedef void timer_done(struct timer *timer);
+
+struct timer {
+	struct loop *loop; /* NULL while it is not running */
+	uint64_t due;	   /* in loop_now() */
+	size_t heap_at;
+	timer_done *done;
+};
+
+/* Calls `done` once, `ms` from now. Starting a running timer moves it. Cheap: no allocation, no system call. */
+void timer_start(struct timer *timer, struct loop *loop, uint64_t ms, timer_done *done);
+void timer_stop(struct timer *timer);
+static inline bool timer_running(const struct timer *timer)
+{
+	return timer->loop != NULL;
+}
+
+/* -- descriptors ------------------------------------------------------------------------------------------------------ */
+
+enum watch_events { WATCH_READ = 1, WATCH_WRITE = 2, WATCH_HANGUP = 4 };
+
+struct watch;
+typedef void watch_ready(struct watch *watch, unsigned events);
+
+struct watch {
+	struct watch_handle *handle; /* NULL while it is not started */
+	watch_ready *ready;
+	unsigned wanted;
+};
+
+/*
+ * Calls `ready` whenever the descriptor is readable or writable as asked (level-triggered). WATCH_HANGUP reports that the peer
+ * closed without the need to read or write. `events` 0 keeps the watch registered and silent. The descriptor stays the caller's
+ * and must not be closed before watch_stop().
+ */
+int watch_start(struct watch *watch, struct loop *loop, int fd, unsigned events, watch_ready *ready,
+		struct err *err);
+void watch_set(struct watch *watch, unsigned events);
+void watch_stop(struct watch *watch);
+
+/* -- later ------------------------------------------------------------------------------------------------------------ */
+
+struct deferred;
+typedef void deferred_call(struct deferred *deferred);
+
+struct deferred {
+	struct list_node node;
+	deferred_call *call; /* NULL while nothing is pending */
+};
+
+/* Calls `call` once, from the loop, before it next waits. Asking again before that changes nothing. */
+void loop_defer(struct loop *loop, struct deferred *deferred, deferred_call *call);
+void deferred_cancel(struct deferred *deferred);
+
+/* free()s `p` when no callback is on the stack any more. */
+void loop_free_later(struct loop *loop, void *p);
+
+/* -- the worker pool -------------------------------------------------------------------------------------------------- */
+
+struct job;
+
+/* Runs on a worker thread. Touches only what the job owns; knows nothing of the loop or of any operation. */
+typedef void job_work(struct job *job);
+/* Runs on the loop thread when the work is over. `cancelled` when job_cancel() came meanwhile: only free what the job owns. */
+typedef void job_done(struct job *job, bool cancelled);
+
+struct job {
+	void *handle;
+	job_work *work;
+	job_done *done;
+	bool cancelled;
+};
+
+/* The job's storage must be on the heap and owned by the job itself: `done` is always called and frees it. */
+void loop_work(struct loop *loop, struct job *job, job_work *work, job_done *done);
+
+/* The owner has lost interest. `done` still comes, with cancelled = true. */
+void job_cancel(struct job *job);
+
+/* -- signals and files ------------------------------------------------------------------------------------------------ */
+
+struct signal_watch {
+	void *handle;
+	void (*arrived)(struct signal_watch *watch, int number);
+};
+int signal_watch_start(struct signal_watch *watch, struct loop *loop, int number,
+		       void (*arrived)(struct signal_watch *watch, int number), struct err *err);
+void signal_watch_stop(struct signal_watch *watch);
+
+struct file_watch {
+	void *handle;
+	void (*changed)(struct file_watch *watch);
+};
+/* Calls `changed` after something happened to the file or directory at `path`; several changes may come as one. */
+int file_watch_start(struct file_watch *watch, struct loop *loop, const char *path,
+		     void (*changed)(struct file_watch *watch), struct err *err);
+void file_watch_stop(struct file_watch *watch);
+
+#endif
