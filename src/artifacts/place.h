@@ -1,0 +1,21 @@
+/*
+ * place.h - putting a whole file into a directory under a free name, without ever overwriting one. Blocking; any thread.
+ *
+ * The copy is written under a temporary name (".mcpx-*.part") and then given its own by an operation that fails when the name
+ * exists: renameat2(2) with RENAME_NOREPLACE, link(2) where the file system lacks that, and a name reserved with O_EXCL where it
+ * lacks both. Asking first and creating then would be a race that two runs of one script lose.
+ */
+#ifndef ARTIFACTS_PLACE_H
+#define ARTIFACTS_PLACE_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* Copies `size` bytes of the file `fd` into `directory`, which is created with its parents when it is missing. `name` is clean; the
+ * first free of artifact_name_numbered(name, 0 .. collisions) is taken, else ERR_EXISTS. The file is flushed to the disk. */
+int artifact_place(int fd, uint64_t size, const char *directory, struct str name, size_t name_max,
+		   unsigned collisions, struct arena *arena, struct str *ret_path, struct err *err);
+
+#endif
