@@ -1,0 +1,54 @@
+/*
+ * utf8.h - UTF-8 (RFC 3629; Unicode 15, table 3-7): overlong forms, surrogates and values over U+10FFFF are errors.
+ *
+ * Where broken text must be shown or stored, each maximal broken part becomes one U+FFFD, as in browsers and as Unicode 15,
+ * section 3.9 recommends. Pure; any thread.
+ */
+#ifndef TEXT_UTF8_H
+#define TEXT_UTF8_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* Bytes of the longest prefix that is valid: s.n when all of it is. ASCII is passed over 16 bytes at a time. */
+size_t utf8_valid_length(struct str s);
+
+static inline bool utf8_valid(struct str s)
+{
+	return utf8_valid_length(s) == s.n;
+}
+
+/* Whether every byte is below 0x80. */
+bool utf8_ascii(struct str s);
+
+/* ERR_INVALID with err->offset, and the bytes and their place in the message. */
+int utf8_check(struct str s, struct err *err);
+
+/* Length of the character at the start of `s`, 1 to 4, and its code point; 0 when s is empty or starts with a broken one. */
+unsigned utf8_decode(struct str s, uint32_t *ret_code_point);
+
+/* Writes 1 to 4 bytes and returns how many; 0 for a surrogate or a value over U+10FFFF. */
+unsigned utf8_encode(uint32_t code_point, char out[4]);
+
+/* Characters; a maximal broken part counts as one. */
+size_t utf8_count(struct str s);
+
+/* The longest prefix of at most `max` bytes that splits no character. Broken bytes may be split anywhere. */
+struct str utf8_cut(struct str s, size_t max);
+
+/* The longest suffix of at most `max` bytes that starts at a character: for the kept tail of a stream. */
+struct str utf8_cut_front(struct str s, size_t max);
+
+/* How many bytes at the end (0 to 3) begin a character that further bytes could complete: hold them back in a stream. */
+size_t utf8_incomplete(struct str s);
+
+/* Appends `s` with every broken part replaced by U+FFFD. ERR_TOO_LARGE when `out` is full. */
+int utf8_replace(struct buf *out, struct str s);
+
+/* `s` itself when it is valid, else a copy with replacements. */
+struct str utf8_clean(struct arena *arena, struct str s);
+
+#endif
