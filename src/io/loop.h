@@ -19,12 +19,16 @@
 
 struct loop;
 
+/* Also makes the process ignore SIGPIPE, unless it has a handler of its own: a peer that closed is an EPIPE here. */
 int loop_new(struct loop **ret_loop, struct err *err);
 
-/* Frees a loop on which nothing is active any more. Accepts NULL; sets the pointer to NULL. */
+/*
+ * Frees a loop. Timers, watches and deferred calls that are still active are a BUG; running jobs and children that were
+ * released are waited for, so that nothing of them is left. Accepts a pointer to NULL; sets the pointer to NULL.
+ */
 void loop_free(struct loop **loop);
 
-/* Runs until loop_stop(), or until nothing is left that could ever happen. */
+/* Runs until loop_stop(), or until nothing is left that could ever happen. May be called again; not from a callback. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
@@ -40,11 +44,13 @@ typedef void timer_done(struct timer *timer);
 struct timer {
 	struct loop *loop; /* NULL while it is not running */
 	uint64_t due;	   /* in loop_now() */
+	uint64_t order;	   /* of the start: equal deadlines end in the order of their starts */
 	size_t heap_at;
 	timer_done *done;
 };
 
-/* Calls `done` once, `ms` from now. Starting a running timer moves it. Cheap: no allocation, no system call. */
+/* Calls `done` once, `ms` from now. Starting a running timer moves it. Cheap: no system call, and no allocation but that of an
+ * array that holds as many pointers as timers ever ran at once. */
 void timer_start(struct timer *timer, struct loop *loop, uint64_t ms, timer_done *done);
 void timer_stop(struct timer *timer);
 static inline bool timer_running(const struct timer *timer)
@@ -67,8 +73,9 @@ struct watch {
 
 /*
  * Calls `ready` whenever the descriptor is readable or writable as asked (level-triggered). WATCH_HANGUP reports that the peer
- * closed without the need to read or write. `events` 0 keeps the watch registered and silent. The descriptor stays the caller's
- * and must not be closed before watch_stop().
+ * closed without the need to read or write. A descriptor in error is reported as all that was asked for: the next read() or
+ * write() tells the error. `events` 0 keeps the watch registered and silent. The descriptor is made non-blocking, stays the
+ * caller's, has at most one watch, and must not be closed before watch_stop(). ERR_DENIED for a regular file, which never blocks.
  */
 int watch_start(struct watch *watch, struct loop *loop, int fd, unsigned events, watch_ready *ready,
 		struct err *err);
@@ -85,7 +92,8 @@ struct deferred {
 	deferred_call *call; /* NULL while nothing is pending */
 };
 
-/* Calls `call` once, from the loop, before it next waits. Asking again before that changes nothing. */
+/* Calls `call` once, from the loop, before it next waits. Asking again before that changes nothing. What is deferred from
+ * within a deferred call comes after a look at the descriptors, which does not wait. The struct must begin zeroed. */
 void loop_defer(struct loop *loop, struct deferred *deferred, deferred_call *call);
 void deferred_cancel(struct deferred *deferred);
 
@@ -98,7 +106,8 @@ struct job;
 
 /* Runs on a worker thread. Touches only what the job owns; knows nothing of the loop or of any operation. */
 typedef void job_work(struct job *job);
-/* Runs on the loop thread when the work is over. `cancelled` when job_cancel() came meanwhile: only free what the job owns. */
+/* Runs on the loop thread when the work is over. `cancelled` when job_cancel() came meanwhile (then `work` may never have run):
+ * only free what the job owns. */
 typedef void job_done(struct job *job, bool cancelled);
 
 struct job {
@@ -128,7 +137,8 @@ struct file_watch {
 	void *handle;
 	void (*changed)(struct file_watch *watch);
 };
-/* Calls `changed` after something happened to the file or directory at `path`; several changes may come as one. */
+/* Calls `changed` after something happened to the file or directory at `path`; several changes may come as one. It follows the
+ * file, not the name: to notice that a file is created or replaced by a rename, watch its directory. */
 int file_watch_start(struct file_watch *watch, struct loop *loop, const char *path,
 		     void (*changed)(struct file_watch *watch), struct err *err);
 void file_watch_stop(struct file_watch *watch);
