@@ -18,7 +18,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "io/http_syntax.h"
 #include "io/loop.h"
+#include "io/sse.h"
 
 struct http_server;
 struct http_connection;
@@ -26,20 +28,19 @@ struct http_request;
 struct http_stream;
 
 struct http_limits {
-	size_t header_bytes;	  /* request line and all fields; 431 beyond */
-	unsigned header_fields;	  /* 431 beyond */
-	size_t target_bytes;	  /* 414 beyond */
-	unsigned connections;	  /* per listener; further ones wait in the backlog */
-	uint64_t header_ms;	  /* from the first byte of a request to the end of its headers; 408 */
-	uint64_t body_ms;	  /* between two arrivals of body bytes; 408 */
-	uint64_t idle_ms;	  /* between requests of a kept-alive connection; closed silently */
-	uint64_t write_ms;	  /* an answer of which the peer takes nothing for so long is dropped */
-	size_t unsent_bytes;	  /* per connection: high-water mark of answers and streams */
+	size_t header_bytes;	/* request line and all fields; 431 beyond */
+	unsigned header_fields; /* 431 beyond */
+	size_t target_bytes;	/* 414 beyond */
+	unsigned connections;	/* per listener; further ones wait in the backlog */
+	uint64_t header_ms;	/* from the first byte of a request to the end of its headers; 408 */
+	uint64_t body_ms;	/* between two arrivals of body bytes; 408 */
+	uint64_t idle_ms;	/* between requests of a kept-alive connection; closed silently */
+	uint64_t write_ms;	/* an answer of which the peer takes nothing for so long is dropped */
+	uint64_t
+		linger_ms; /* after an answer that ends the connection: what the peer still sends is dropped for so
+				   * long, so that it can read the answer before the connection is reset */
+	size_t unsent_bytes;	  /* per stream: high-water mark of what the peer has not taken */
 	uint64_t accept_retry_ms; /* pause of a listener that ran out of descriptors */
-};
-
-struct http_field {
-	struct str name, value; /* value without surrounding blanks */
 };
 
 struct http_peer {
@@ -53,8 +54,9 @@ struct http_request {
 	struct arena arena;
 	struct str method; /* as sent */
 	struct str target; /* as sent, origin form */
-	struct str path;   /* percent-decoded, "/" first, no NUL, no dot segments */
-	struct str query;  /* as sent, without "?" */
+	struct str
+		path; /* percent-decoded UTF-8, "/" first, no control characters, no dot segments (http_target.h); or "*" */
+	struct str query; /* as sent, without "?"; .p NULL when there is none */
 	const struct http_field *fields;
 	size_t field_count;
 	bool has_body;
@@ -81,8 +83,11 @@ int http_server_listen(struct http_server *server, int fd, bool local, struct er
  * `drained` once. */
 void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*drained)(void *context),
 		       void *context);
+/* Drops every connection (`gone` is called for requests that were not answered) and closes the listeners. */
 void http_server_free(struct http_server **server);
 unsigned http_server_connections(const struct http_server *server);
+/* How often a listener had to pause because descriptors had run out. */
+uint64_t http_server_accept_pauses(const struct http_server *server);
 
 /* Binds and listens. unix: directory must exist; mode 0600; refuses to replace what is not a dead socket. tcp: numeric address. */
 int http_listen_unix(const char *path, int *ret_fd, struct err *err);
@@ -95,13 +100,14 @@ struct str http_query(struct http_request *request, struct str name);
 
 /* -- bodies ------------------------------------------------------------------------------------------------------------ */
 
-/* Collects the body, answers 413 itself beyond `max` bytes (and `gone` is not called; `done` never comes), then calls `done` with the
- * body, valid while the request lives. Also sends 100 Continue where the peer asked for it. */
+/* Collects the body, then calls `done` with it, later; it is valid while the request lives. Answers 413 itself beyond `max` bytes, and
+ * 400 or 408 to a malformed or slow one; then the request is over and `gone` comes instead of `done`. Also sends 100 Continue where the
+ * peer asked for it. */
 typedef void http_body_done(struct http_request *request, struct str body);
 void http_read_body(struct http_request *request, size_t max, http_body_done *done);
 
-/* Delivers the body as it comes. `data` may call http_pause_body(); an empty `bytes` with `last` set ends it. Over `max` bytes: `data`
- * is called with `too_large` set as the last call, and the handler answers. */
+/* Delivers the body as it comes, later. `data` may call http_pause_body(); an empty `bytes` with `last` set ends it. Over `max` bytes: `data`
+ * is called with `too_large` set as the last call, and the handler answers. After an answer no more data comes. */
 typedef void http_body_data(struct http_request *request, struct str bytes, bool last, bool too_large);
 void http_stream_body(struct http_request *request, uint64_t max, http_body_data *data);
 void http_pause_body(struct http_request *request);
@@ -135,8 +141,9 @@ void http_respond_file(struct http_request *request, const struct http_answer *a
 
 /*
  * A streamed answer (SSE, NDJSON): chunked. What the peer has not taken is held up to limits.unsent_bytes; http_stream_write() refuses
- * more with ERR_BUSY (nothing is taken then) and `on_room` is called when half of it is free again. A peer that goes away is noticed
- * without writing: request->gone is called.
+ * more with ERR_BUSY (nothing is taken then) and `on_room` is called, later, when half of that is free and what was refused would be
+ * taken. While nothing is held, a write of any size is taken: a single piece is as large as its maker allows. ERR_CLOSED when the peer
+ * is gone; `gone` follows. A peer that goes away is noticed without writing, too.
  */
 struct http_stream {
 	struct http_request *request;
@@ -151,14 +158,15 @@ void http_stream_end(struct http_stream *stream);
 /* Drops the connection without the final chunk, so that the peer sees the stream as broken. */
 void http_stream_abort(struct http_stream *stream);
 
-/* Answers 101 and hands the connection over: the descriptor (non-blocking, the caller's from now on) and the bytes already read beyond
- * the request. The request is over. */
-void http_upgrade(struct http_request *request, struct str protocol, int *ret_fd, struct buf *ret_read);
+/* Whether the request asks to go on in that protocol ("websocket"): GET, HTTP/1.1, no body, Connection and Upgrade say so. */
+bool http_wants_upgrade(const struct http_request *request, struct str protocol);
 
-/* -- SSE --------------------------------------------------------------------------------------------------------------- */
-
-/* Appends one event (HTML Living Standard, 9.2) to `out`: fields that are empty are left out; data is split at line ends. */
-int sse_event(struct buf *out, struct str event, struct str id, struct str data);
-int sse_comment(struct buf *out, struct str text);
+/*
+ * Answers 101 with further `fields` and hands the connection over: the descriptor (non-blocking, the caller's from now on), and the bytes
+ * already read beyond the request are appended to `ret_read`. The request is over, also after ERR_CLOSED (the peer went away, or takes
+ * nothing; there is no descriptor then), and `gone` does not come.
+ */
+int http_upgrade(struct http_request *request, struct str protocol, const struct http_field *fields,
+		 size_t field_count, int *ret_fd, struct buf *ret_read);
 
 #endif
