@@ -25,11 +25,10 @@ struct db;
 struct db_statement;
 
 struct db_options {
-	const char *const
-		*migrations; /* migrations[i] takes the schema from version i to i + 1; no BEGIN or COMMIT */
+	/* migrations[i] takes the schema from version i to i + 1; without BEGIN and COMMIT. */
+	const char *const *migrations;
 	size_t migration_count;
-	uint64_t
-		busy_ms; /* how long a statement waits for a lock that another process holds; then ERR_BUSY */
+	uint64_t busy_ms;   /* wait for a lock that another process holds; then ERR_BUSY */
 	size_t cache_bytes; /* most memory for pages; at least one page is kept */
 	bool durable;	    /* commits survive a power loss */
 };
