@@ -1,0 +1,70 @@
+/*
+ * registry.h - the declarations of all settings, as settings.json has them.
+ *
+ * For those who show, complete or document settings; who only wants a value needs settings.h. Constant data; any thread.
+ */
+#ifndef SETTINGS_REGISTRY_H
+#define SETTINGS_REGISTRY_H
+
+#include "base/base.h"
+#include "base/str.h"
+#include "settings/setting_names.h"
+
+enum setting_kind {
+	SETTING_KIND_BOOL,
+	SETTING_KIND_INT,
+	SETTING_KIND_DURATION, /* "1m30s"; milliseconds within */
+	SETTING_KIND_BYTES,    /* "64KiB" */
+	SETTING_KIND_ENUM,
+	SETTING_KIND_LIST,  /* comma-separated as text, an array in a file */
+	SETTING_KIND_PATHS, /* a list that may hold null */
+	SETTING_KIND_STRING
+};
+
+/* Which process acts on it. */
+enum setting_scope { SETTING_SCOPE_DAEMON, SETTING_SCOPE_CLIENT, SETTING_SCOPE_CALL, SETTING_SCOPE_PLUGIN };
+
+struct setting_words {
+	const struct str *words;
+	size_t count;
+};
+
+struct setting_declaration {
+	struct str path;	  /* pool.callTimeout */
+	struct str text;	  /* what it decides; begins in lower case, has no full stop */
+	struct str detail;	  /* whole sentences, or empty */
+	struct str default_value; /* as one would write it */
+	enum setting_kind kind;
+	enum setting_scope scope;
+	bool hot;	  /* read afresh at each use */
+	bool plumbing;	  /* works, and is left out of ordinary listings */
+	bool not_in_file; /* decides which files are read, so no file may set it */
+	int64_t min, max; /* of a number, a duration (ms) or a size */
+	struct str env;	  /* MCPX_POOL_CALL_TIMEOUT */
+	struct str flag;  /* pool-call-timeout, without the dashes */
+	struct setting_words env_aliases, flag_aliases;
+	struct setting_words commands;	     /* the flag binds on these only; none: on every command */
+	struct setting_words alias_commands; /* the same for the flag's aliases */
+	struct setting_words choices;	     /* of an enum, in the order of its CHOICE_ constants */
+	struct setting_words synonyms; /* of an enum: pairs of a further word and the choice that it means */
+};
+
+extern const struct setting_declaration setting_declarations[SETTING_COUNT];
+
+static inline const struct setting_declaration *setting_declaration(enum setting setting)
+{
+	return &setting_declarations[setting];
+}
+
+/* The setting with this path, environment name or flag (without dashes; on `command`). False when there is none. */
+bool setting_find(struct str path, enum setting *ret_setting);
+bool setting_find_env(struct str name, enum setting *ret_setting);
+bool setting_find_flag(struct str flag, struct str command, enum setting *ret_setting);
+
+/* The path that looks most like `path`, for "did you mean"; empty when none does. */
+struct str setting_suggestion(struct str path);
+
+const char *setting_kind_name(enum setting_kind kind);
+const char *setting_scope_name(enum setting_scope scope);
+
+#endif
