@@ -256,8 +256,8 @@ static void test_statements_are_prepared_once(void **state)
 	assert_int_equal(ask_int(f, "SELECT n FROM words WHERE word = 'apple'"), INT64_MIN);
 	assert_int_equal(ask_int(f, "SELECT n IS NULL FROM words WHERE word = 'pear'"), 1);
 	assert_int_equal(f->db->statement_count, 4); /* those three and the one that reads user_version */
-	assert_null(db_prepare(f->db, "SELECT nothing FROM words", &f->err));
-	assert_message(f, "SELECT nothing FROM words: no such column: nothing");
+	assert_null(db_prepare(f->db, "SELECT missing FROM words", &f->err));
+	assert_message(f, "SELECT missing FROM words: no such column: missing");
 }
 
 static void test_values_come_back_as_they_went_in(void **state)
