@@ -26,4 +26,11 @@ const char *quote_into(struct quoted *quoted, struct str s);
 /* For one printf argument; lives as long as the enclosing block: err_set(err, ERR_INVALID, "no server %s", QUOTE(name)). */
 #define QUOTE(s) quote_into(&(struct quoted){ { 0 } }, (s))
 
+/*
+ * Whether a character does not stand for itself between quotes: the quote and the backslash, C0 and C1 controls and DEL, the line and
+ * paragraph separators, the byte order mark, and the marks that turn the direction of writing around, which can make a line read as
+ * something else.
+ */
+bool quote_needed(uint32_t code_point);
+
 #endif

@@ -45,7 +45,7 @@ int byte_size_parse(struct str text, uint64_t *ret_bytes, struct err *err);
  * shorter text, and of equally short ones the binary. */
 struct str byte_size_text(char storage[BYTE_SIZE_TEXT_MAX], uint64_t bytes);
 
-/* For reports, three digits in binary units, rounded down: "512 B", "1.50 KiB", "12.0 MiB". */
+/* For reports, about three digits in binary units, rounded down: "512 B", "1.50 KiB", "12.0 MiB". */
 struct str byte_size_rough(char storage[BYTE_SIZE_TEXT_MAX], uint64_t bytes);
 
 #endif
