@@ -1,8 +1,8 @@
 /*
  * json.h - JSON documents (RFC 8259): a strict parser, a read-only tree, and a way past both.
  *
- * A document is one copy of the text, decoded in place, and one flat tape of nodes; parsing allocates twice and never recurses.
- * Everything is checked: the grammar to the last byte, UTF-8, escapes and surrogate pairs, depth and size. Numbers keep their
+ * A document is one block with its decoded strings and one flat tape of nodes, at most 9 bytes for each byte of the text and 2 to 3
+ * for what peers really send; parsing never recurses. Everything is checked: the grammar to the last byte, UTF-8, escapes and surrogate pairs, depth and size. Numbers keep their
  * source text and are converted on request, so nothing that a peer sends is ever rounded. Duplicate keys are kept and visible;
  * json_get() returns the last one, as ECMAScript does, and json_has_duplicates() tells.
  *
@@ -19,9 +19,10 @@
 
 enum json_type { JSON_NULL, JSON_FALSE, JSON_TRUE, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
+/* Both are at most, and 0 stands for, the constants below. No limits (NULL) means the same. */
 struct json_limits {
-	size_t bytes_max;   /* of the text; 0 for JSON_BYTES_MAX */
-	unsigned depth_max; /* of nested arrays and objects; 0 for JSON_DEPTH_MAX */
+	size_t bytes_max;   /* of the text */
+	unsigned depth_max; /* of nested arrays and objects */
 };
 enum { JSON_DEPTH_MAX = 256 };
 #define JSON_BYTES_MAX ((size_t)UINT32_MAX)
@@ -36,16 +37,18 @@ struct json {
 	} u;
 };
 
+/* All of it is released together; it may be moved. */
 struct json_doc {
 	struct json *tape;
-	char *text;
+	char *text; /* decoded strings and numbers */
 	size_t text_size;
 };
 
-/* Parses a copy of `text`. On failure *doc is empty, and err has the position and says what was expected. */
+/* Parses `text`, which is not needed afterwards. On failure *doc is empty, and err has the position and says what was expected:
+ * ERR_INVALID, or ERR_TOO_LARGE when a limit was passed. */
 int json_parse(struct json_doc *doc, struct str text, const struct json_limits *limits, struct err *err);
 
-/* The same with comments and trailing commas allowed (JSONC), for files that people write. Line and column are exact. */
+/* The same with comments and trailing commas allowed (JSONC), for files that people write. Bytes in comments may be anything. */
 int json_parse_jsonc(struct json_doc *doc, struct str text, const struct json_limits *limits,
 		     struct err *err);
 
@@ -57,12 +60,12 @@ static inline const struct json *json_root(const struct json_doc *doc)
 	return doc->tape;
 }
 
-/* JSON_NULL for NULL; ask json_is_null() for a null that is really there. */
+/* JSON_NULL for NULL; json_is(v, JSON_NULL) asks for a null that is really there. */
 enum json_type json_type(const struct json *v);
 bool json_is(const struct json *v, enum json_type type);
 bool json_is_bool(const struct json *v);
 
-/* The decoded string, or {NULL, 0} when it is none. May hold NUL bytes. */
+/* The decoded string, or {NULL, 0} when it is none. Followed by a NUL; may hold others. */
 struct str json_str(const struct json *v);
 /* The string, or `otherwise` when v is no string. */
 struct str json_str_or(const struct json *v, struct str otherwise);
@@ -88,20 +91,27 @@ bool json_has_duplicates(const struct json *object);
 /* Equality of JSON values: member order does not matter, numbers compare by value exactly. */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* Iteration. `json_for_each(item, array)`, `json_for_each_member(key, value, object)`: key is a struct json of type string. */
-const struct json *json_first(const struct json *container);
-const struct json *json_after(const struct json *v); /* the node that follows v and all within it */
+/* Iteration. `json_for_each(item, array)`, `json_for_each_member(key, value, object)`: key is a struct json of type string. Other
+ * types have nothing to visit. A loop that was not left early leaves its variables behind the last node. */
+const struct json *json_first(const struct json *container); /* of an object, the first key */
+const struct json *json_after(const struct json *v);	     /* the node that follows v and all within it */
 #define json_for_each(item, array)                                                                           \
-	for (size_t _left = json_is(array, JSON_ARRAY) ? json_count(array) : 0, _first = 1;                  \
-	     _left > 0 && ((item) = _first ? json_first(array) : json_after(item), true);                    \
-	     _left--, _first = 0)
+	for (const struct json *JSON_END_ = json_begin(array, JSON_ARRAY, &(item)); (item) != JSON_END_;     \
+	     (item) = json_after(item))
 #define json_for_each_member(key, value, object)                                                             \
-	for (size_t _left = json_is(object, JSON_OBJECT) ? json_count(object) : 0, _first = 1;               \
-	     _left > 0 &&                                                                                    \
-	     ((key) = _first ? json_first(object) : json_after(value), (value) = json_after(key), true);     \
-	     _left--, _first = 0)
+	for (const struct json *JSON_END_ = json_begin(object, JSON_OBJECT, &(key));                         \
+	     (key) != JSON_END_ && ((value) = (key) + 1, true); (key) = json_after(value))
+
+/* Their common part: the first node in v, and where to stop. One hidden variable a line, so that loops nest. */
+const struct json *json_begin(const struct json *v, enum json_type type, const struct json **ret_first);
+#define JSON_END_ JSON_PASTE_(_end_, __LINE__)
+#define JSON_PASTE_(a, b) JSON_PASTE2_(a, b)
+#define JSON_PASTE2_(a, b) a##b
 
 /* -- past the tree ------------------------------------------------------------------------------------------------------- */
+
+/* Validates `text` like json_parse(), which accepts exactly the same texts, and builds nothing. */
+int json_check(struct str text, const struct json_limits *limits, struct err *err);
 
 /* One member of a top-level object, as it stands in the source. */
 struct json_member {
@@ -111,8 +121,10 @@ struct json_member {
 };
 
 /*
- * Validates `text` like json_parse() and gives the members of its top-level object, in order, without building the values. `ret_members` has room for
- * `room`; ERR_TOO_LARGE beyond, ERR_INVALID when the text is malformed or no object. The arena takes decoded keys only.
+ * Validates `text` in the same way and gives the members of its top-level object, in order, without building the values; what is inside
+ * an object among them, the same function gives when called with its `raw`. `ret_members` has room for `room` (at least 1) members and is
+ * undefined after a failure: ERR_TOO_LARGE when there are more or a limit was passed, ERR_INVALID when the text is malformed or no
+ * object. The arena takes decoded keys only.
  */
 int json_skim(struct str text, const struct json_limits *limits, struct arena *arena,
 	      struct json_member *ret_members, size_t room, size_t *ret_count, struct err *err);
