@@ -43,10 +43,15 @@ static inline void list_remove(struct list_node *node)
 /* The first object of a list that is not empty. */
 #define list_first(list, type, member) container_of((list)->next, type, member)
 
-/* Visits each object in order. The current object may be removed or freed by the body; no other may. */
+/* Visits each object in order. The current object may be removed or freed by the body; no other may. The hidden variables are named
+ * after the line, so that loops nest. */
 #define list_for_each(item, list, member)                                                                    \
-	for (struct list_node *_at = (list)->next, *_after = _at->next;                                      \
-	     _at != (list) && ((item) = container_of(_at, __typeof__(*(item)), member), true);               \
-	     _at = _after, _after = _at->next)
+	for (struct list_node * LIST_VAR_(_at) = (list)->next, *LIST_VAR_(_after) = LIST_VAR_(_at)->next;    \
+	     LIST_VAR_(_at) != (list) &&                                                                     \
+	     ((item) = container_of(LIST_VAR_(_at), __typeof__(*(item)), member), true);                     \
+	     LIST_VAR_(_at) = LIST_VAR_(_after), LIST_VAR_(_after) = LIST_VAR_(_at)->next)
+#define LIST_VAR_(name) LIST_PASTE_(name, __LINE__)
+#define LIST_PASTE_(a, b) LIST_PASTE2_(a, b)
+#define LIST_PASTE2_(a, b) a##b
 
 #endif

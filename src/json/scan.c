@@ -184,7 +184,7 @@ struct copy scan_escape(struct scan *s, struct copy c)
 	if (letter == 'u')
 		return scan_unicode_escape(s, c);
 	if (!meaning[letter]) {
-		c.in = scan_fail(s, c.in + 1, "one of \"\\/bfnrtu after a backslash");
+		c.in = scan_fail(s, c.in + 1, "one of \" \\ / b f n r t u after a backslash");
 		return c;
 	}
 	if (c.out)
