@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+/* The first block holds a small request whole; blocks double up to a size that malloc(3) maps on its own. */
 enum { ARENA_ALIGN = 16, ARENA_BLOCK_FIRST = 1024, ARENA_BLOCK_LARGEST = 256 * 1024 };
 
 struct arena_block {

@@ -21,7 +21,9 @@ struct arena {
 
 /* Ready for use, holding nothing. `max` bounds all blocks together, in bytes; 0 means ARENA_MAX_DEFAULT. */
 void arena_init(struct arena *arena, size_t max);
-enum { ARENA_MAX_DEFAULT = 1 << 30 };
+enum {
+	ARENA_MAX_DEFAULT = 1 << 30
+}; /* a bound against our own mistakes: what feeds arenas has its own, smaller ones */
 
 /* Frees everything that came from the arena. It may be used again. Accepts a zeroed arena. */
 void arena_release(struct arena *arena);

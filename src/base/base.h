@@ -25,7 +25,7 @@
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The object of type `type` whose field `member` is at `pointer`. */
-#define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
 
 /*
  * A broken invariant of ours ends the program with the place and the condition, also in release builds: going on would

@@ -97,7 +97,7 @@ const char *err_code_name(int code)
 		"ok",	  "invalid", "not found", "exists", "too large", "timed out", "cancelled",
 		"closed", "i/o",     "busy",	  "denied", "protocol",	 "upstream",  "unsupported",
 	};
-	size_t at = (size_t) - (long)code;
+	size_t at = (size_t)-(long)code;
 
 	return code <= 0 && at < ARRAY_LEN(names) ? names[at] : "unknown";
 }

@@ -26,6 +26,7 @@ enum err_code {
 	ERR_UNSUPPORTED = -13 /* understood, and not offered */
 };
 
+/* Holds a path, a reason and the last lines of a child's stderr; small enough to live on any stack. */
 enum { ERR_MESSAGE_MAX = 1024 };
 
 struct err {

@@ -16,10 +16,7 @@ struct str {
 
 /* A string literal as a counted string, also in static initialisers. */
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
-#define STR_INIT(literal)                                                                                    \
-	{                                                                                                    \
-		"" literal, sizeof(literal) - 1                                                              \
-	}
+#define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 
 /* For printf: "%.*s", STR_ARG(s). Cut at INT_MAX. */
 #define STR_ARG(s) str_printf_length(s), (s).p ? (s).p : ""
