@@ -1,10 +1,11 @@
+#include "base/base.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/base.h"
 #include "base/ids.h"
 
 static const struct id_kind artifact = { STR_INIT("artifact id"), STR_INIT("art-"), 16 };

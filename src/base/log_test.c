@@ -1,10 +1,11 @@
+#include "base/base.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/base.h"
 #include "base/log.h"
 
 #define TIME_IN_TEXT "2026-07-28T09:08:07.123Z"

@@ -1,10 +1,11 @@
+#include "base/base.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/base.h"
 #include "base/quote.h"
 
 static void test_plain(void **state)

@@ -1,10 +1,11 @@
+#include "base/base.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/base.h"
 #include "base/time_text.h"
 
 static void expect_both(uint64_t ms, const char *rfc3339, const char *http)

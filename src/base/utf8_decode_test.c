@@ -1,10 +1,11 @@
+#include "base/base.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/base.h"
 #include "base/utf8_decode.h"
 
 /* Written from the definition alone, as a second opinion: bits by length, then the ranges. */

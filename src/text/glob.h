@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
+/* Far above any name a server has given a tool; bounds the time that one match can take. */
 enum { GLOB_TEXT_MAX = 1024 };
 
 /* Whether `text` holds one of * ? [ and so is a glob where patterns and plain names are mixed. */
