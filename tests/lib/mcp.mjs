@@ -1,0 +1,29 @@
+// MCP clients that we did not write: the official SDK, over stdio and over Streamable HTTP.
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { mcpx } from './scratch.mjs';
+
+async function connect(t, transport, capabilities) {
+	const client = new Client({ name: 'mcpx-tests', version: '1.0.0' }, { capabilities });
+	await client.connect(transport);
+	t.after(() => client.close());
+	return client;
+}
+
+// A client of `mcpx ARGS...`, such as ['serve'].
+export function stdioClient(t, scratch, args, { env = {}, capabilities = {} } = {}) {
+	const transport = new StdioClientTransport({
+		command: mcpx,
+		args,
+		cwd: scratch.home,
+		env: { ...scratch.env, ...env },
+		stderr: 'pipe',
+	});
+	return connect(t, transport, capabilities);
+}
+
+// A client of an HTTP endpoint, such as `${daemon.url}/mcp`.
+export function httpClient(t, url, { headers = {}, capabilities = {} } = {}) {
+	return connect(t, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), capabilities);
+}
