@@ -1,4 +1,4 @@
-// A daemon in the foreground of a scratch home, stopped when the test ends.
+// A daemon in the foreground, stopped when the test ends.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -53,12 +53,12 @@ class Daemon {
 	}
 }
 
-// startDaemon(t, scratch, options): resolves once the daemon answers.
+// startDaemon(scratch, options): resolves once the daemon answers.
 //   config   a configuration object, or the path of a file; none: no configuration file
 //   tcp      listen on a loopback port as well, without a token
 //   args     further arguments of `mcpx daemon`
 //   env      further environment
-export async function startDaemon(t, scratch, { config, tcp = false, args = [], env = {} } = {}) {
+export async function startDaemon(scratch, { config, tcp = false, args = [], env = {} } = {}) {
 	const file = typeof config === 'object' ? scratch.writeConfig(config) : config;
 	const port = tcp ? await freePort() : null;
 	const words = [
@@ -69,9 +69,7 @@ export async function startDaemon(t, scratch, { config, tcp = false, args = [], 
 	];
 	const child = start(scratch, mcpx, words, { env });
 	const daemon = new Daemon(scratch, child, port);
-	t.after(async () => {
-		await daemon.stop();
-	});
+	scratch.atEnd(() => daemon.stop());
 	const deadline = Date.now() + patience;
 	for (;;) {
 		if (!daemon.running()) throw new Error(`the daemon ended with ${child.exitCode ?? child.signalCode}:\n${daemon.log}`);

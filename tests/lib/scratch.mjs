@@ -36,7 +36,13 @@ class Scratch {
 			ASAN_OPTIONS: 'detect_leaks=1:abort_on_error=1',
 			UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
 		};
+		this.ends = [];
 		fs.mkdirSync(this.env.TMPDIR);
+	}
+
+	// Calls `end` when the test ends, before the home is looked over; the last one first.
+	atEnd(end) {
+		this.ends.unshift(end);
 	}
 
 	path(...parts) {
@@ -75,6 +81,7 @@ class Scratch {
 export function newScratch(t) {
 	const scratch = new Scratch(fs.mkdtempSync(path.join(os.tmpdir(), 'mcpx-e2e-')));
 	t.after(async () => {
+		for (const end of scratch.ends) await end();
 		const left = await processesAfter(scratch, 2000);
 		for (const { pid } of left) {
 			try {

@@ -71,9 +71,9 @@ const tools = {
 		async ({ steps, ms = 0 }, { id, params }) => {
 			const progressToken = params._meta?.progressToken;
 			for (let progress = 1; progress <= steps; progress++) {
-				if (ms) await wait(id, ms);
 				if (progressToken !== undefined)
 					send({ method: 'notifications/progress', params: { progressToken, progress, total: steps, message: `step ${progress}` } });
+				if (ms) await wait(id, ms);
 			}
 			return text(`${steps} steps`);
 		},
