@@ -6,17 +6,17 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch, processesAfter } from '../lib/scratch.mjs';
 
-async function client(t, scratch, options) {
+async function client(scratch, options) {
 	const transport = new StdioClientTransport({ ...scriptedServer(options), env: scratch.env, stderr: 'pipe' });
 	const found = new Client({ name: 'mcpx-tests', version: '1.0.0' });
 	await found.connect(transport);
-	t.after(() => found.close());
+	scratch.atEnd(() => found.close());
 	return found;
 }
 
 test('the scripted server speaks MCP', async (t) => {
 	const scratch = newScratch(t);
-	const mcp = await client(t, scratch, { tools: [{ name: 'odd', inputSchema: { type: 'object', $ref: '#' } }] });
+	const mcp = await client(scratch, { tools: [{ name: 'odd', inputSchema: { type: 'object', $ref: '#' } }] });
 	const { tools } = await mcp.listTools();
 	assert.ok(tools.some(({ name }) => name === 'odd'));
 	assert.equal((await mcp.callTool({ name: 'echo', arguments: { text: 'hello' } })).content[0].text, 'hello');
@@ -30,7 +30,7 @@ test('the scripted server speaks MCP', async (t) => {
 
 test('a scratch home finds what came from it, however it was started', async (t) => {
 	const scratch = newScratch(t);
-	const mcp = await client(t, scratch, { forks: 2 });
+	const mcp = await client(scratch, { forks: 2 });
 	assert.equal((await mcp.callTool({ name: 'echo', arguments: { text: 'up' } })).content[0].text, 'up');
 	assert.equal(scratch.processes().length, 3);
 	await mcp.close();

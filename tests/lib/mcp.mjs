@@ -4,15 +4,15 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { mcpx } from './scratch.mjs';
 
-async function connect(t, transport, capabilities) {
+async function connect(scratch, transport, capabilities) {
 	const client = new Client({ name: 'mcpx-tests', version: '1.0.0' }, { capabilities });
 	await client.connect(transport);
-	t.after(() => client.close());
+	scratch.atEnd(() => client.close());
 	return client;
 }
 
 // A client of `mcpx ARGS...`, such as ['serve'].
-export function stdioClient(t, scratch, args, { env = {}, capabilities = {} } = {}) {
+export function stdioClient(scratch, args, { env = {}, capabilities = {} } = {}) {
 	const transport = new StdioClientTransport({
 		command: mcpx,
 		args,
@@ -20,10 +20,10 @@ export function stdioClient(t, scratch, args, { env = {}, capabilities = {} } = 
 		env: { ...scratch.env, ...env },
 		stderr: 'pipe',
 	});
-	return connect(t, transport, capabilities);
+	return connect(scratch, transport, capabilities);
 }
 
 // A client of an HTTP endpoint, such as `${daemon.url}/mcp`.
-export function httpClient(t, url, { headers = {}, capabilities = {} } = {}) {
-	return connect(t, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), capabilities);
+export function httpClient(scratch, url, { headers = {}, capabilities = {} } = {}) {
+	return connect(scratch, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), capabilities);
 }
