@@ -24,22 +24,21 @@ void buf_clear(struct buf *buf, size_t keep)
 	buf->failed = false;
 }
 
-/* One byte more than the contents is always allocated, so that buf_cstr() cannot fail. */
-char *buf_reserve(struct buf *buf, size_t n)
+char *buf_reserve_slowly(struct buf *buf, size_t n)
 {
-	size_t want;
+	size_t want, grown;
 
-	if (buf->failed || n > buf->max - buf->n) {
+	if (buf->failed || n > buf->max - buf->n || n >= SIZE_MAX - buf->n) {
 		buf->failed = true;
 		return NULL;
 	}
 	want = buf->n + n + 1;
 	if (want > buf->capacity) {
-		size_t grown = size_max(size_max(buf->capacity * 2, BUF_FIRST), want);
-
-		grown = size_max(size_min(grown, buf->max + 1), want);
-		buf->p = xrealloc(buf->p, grown);
-		buf->capacity = grown;
+		grown = size_max(buf->capacity * 2, BUF_FIRST);
+		if (grown > buf->max)
+			grown = buf->max + 1;
+		buf->capacity = size_max(grown, want);
+		buf->p = xrealloc(buf->p, buf->capacity);
 	}
 	return buf->p + buf->n;
 }
@@ -48,23 +47,6 @@ void buf_claim(struct buf *buf, size_t n)
 {
 	BUG_ON(n >= buf->capacity - buf->n);
 	buf->n += n;
-}
-
-int buf_append(struct buf *buf, struct str s)
-{
-	char *room = buf_reserve(buf, s.n);
-
-	if (!room)
-		return ERR_TOO_LARGE;
-	if (s.n)
-		memcpy(room, s.p, s.n);
-	buf->n += s.n;
-	return 0;
-}
-
-int buf_append_char(struct buf *buf, char c)
-{
-	return buf_append(buf, str_make(&c, 1));
 }
 
 int buf_printf(struct buf *buf, const char *format, ...)

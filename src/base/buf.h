@@ -28,14 +28,14 @@ void buf_release(struct buf *buf);
 /* Empties it and forgets a failure; keeps the storage unless that is larger than `keep` bytes. */
 void buf_clear(struct buf *buf, size_t keep);
 
-/* 0, or ERR_TOO_LARGE when the buffer has failed (now or before). */
-int buf_append(struct buf *buf, struct str s);
-int buf_append_char(struct buf *buf, char c);
-int buf_printf(struct buf *buf, const char *format, ...) _printf_(2, 3);
-
 /* Room for `n` more bytes at buf->p + buf->n, to be claimed with buf_claim(); NULL when that would pass the maximum. */
-char *buf_reserve(struct buf *buf, size_t n);
+static inline char *buf_reserve(struct buf *buf, size_t n);
 void buf_claim(struct buf *buf, size_t n);
+
+/* 0, or ERR_TOO_LARGE when the buffer has failed (now or before). */
+static inline int buf_append(struct buf *buf, struct str s);
+static inline int buf_append_char(struct buf *buf, char c);
+int buf_printf(struct buf *buf, const char *format, ...) _printf_(2, 3);
 
 /* Drops the first `n` bytes (n <= buf->n); moves the rest down. */
 void buf_drop(struct buf *buf, size_t n);
@@ -51,5 +51,35 @@ const char *buf_cstr(struct buf *buf);
 
 /* The storage passes to the caller, who frees it with free(); the buffer is empty afterwards. */
 struct str buf_take(struct buf *buf);
+
+/* -- the short ways, inline because writers take them for every few bytes ------------------------------------------------ */
+
+/* The long way of buf_reserve(): grows, or fails. */
+char *buf_reserve_slowly(struct buf *buf, size_t n);
+
+/* One byte more than the contents is always allocated, so that buf_cstr() cannot fail. */
+static inline char *buf_reserve(struct buf *buf, size_t n)
+{
+	if (__builtin_expect(n < buf->capacity - buf->n && !buf->failed, 1))
+		return buf->p + buf->n;
+	return buf_reserve_slowly(buf, n);
+}
+
+static inline int buf_append(struct buf *buf, struct str s)
+{
+	char *room = buf_reserve(buf, s.n);
+
+	if (!room)
+		return ERR_TOO_LARGE;
+	if (s.n)
+		memcpy(room, s.p, s.n);
+	buf->n += s.n;
+	return 0;
+}
+
+static inline int buf_append_char(struct buf *buf, char c)
+{
+	return buf_append(buf, str_make(&c, 1));
+}
 
 #endif

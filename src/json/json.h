@@ -37,11 +37,10 @@ struct json {
 	} u;
 };
 
-/* All of it is released together; it may be moved. */
+/* Released whole; may be moved. */
 struct json_doc {
-	struct json *tape;
-	char *text; /* decoded strings and numbers */
-	size_t text_size;
+	struct json *tape; /* in the block, or of its own when the block's share was too small */
+	void *block;	   /* decoded strings, the text of numbers and, if it suffices, the tape */
 };
 
 /* Parses `text`, which is not needed afterwards. On failure *doc is empty, and err has the position and says what was expected:

@@ -32,7 +32,7 @@ static void assert_refused(struct str text, const char *message)
 	assert_int_equal(json_parse(&doc, text, NULL, &err), ERR_INVALID);
 	assert_string_equal(err.message, message);
 	assert_null(json_root(&doc));
-	assert_null(doc.text);
+	assert_null(doc.block);
 }
 
 static void test_round_trip(void **state)

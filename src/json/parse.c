@@ -25,17 +25,12 @@ static int parse(struct json_doc *doc, struct str text, const struct json_limits
 	code = scan_init(&s, text, limits, jsonc, err);
 	if (code < 0)
 		return code;
-	doc->text_size = text.n + 1 + SCAN_SLACK;
-	doc->text = xmalloc(doc->text_size);
-	tape_init(&tape, text.n, doc->text);
-	if (!build(&s, &tape)) {
-		free(tape.nodes);
+	tape_init(&tape, text.n, SCAN_SLACK);
+	code = build(&s, &tape) ? 0 : scan_error(&s, err);
+	*doc = (struct json_doc){ .tape = tape.nodes, .block = tape.block };
+	if (code < 0)
 		json_release(doc);
-		return scan_error(&s, err);
-	}
-	tape_trim(&tape);
-	doc->tape = tape.nodes;
-	return 0;
+	return code;
 }
 
 int json_parse(struct json_doc *doc, struct str text, const struct json_limits *limits, struct err *err)
@@ -50,7 +45,8 @@ int json_parse_jsonc(struct json_doc *doc, struct str text, const struct json_li
 
 void json_release(struct json_doc *doc)
 {
-	free(doc->tape);
-	free(doc->text);
+	if (doc->tape != doc->block)
+		free(doc->tape);
+	free(doc->block);
 	*doc = (struct json_doc){ 0 };
 }

@@ -173,23 +173,16 @@ static struct copy scan_unicode_escape(struct scan *s, struct copy c)
 	return c;
 }
 
-struct copy scan_escape(struct scan *s, struct copy c)
-{
-	static const char meaning[256] = {
-		['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
-		['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
-	};
-	unsigned char letter = scan_peek(s, c.in + 1);
+const char scan_escape_meaning[256] = {
+	['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+	['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+};
 
-	if (letter == 'u')
+struct copy scan_long_escape(struct scan *s, struct copy c)
+{
+	if (scan_peek(s, c.in + 1) == 'u')
 		return scan_unicode_escape(s, c);
-	if (!meaning[letter]) {
-		c.in = scan_fail(s, c.in + 1, "one of \" \\ / b f n r t u after a backslash");
-		return c;
-	}
-	if (c.out)
-		*c.out++ = meaning[letter];
-	c.in += 2;
+	c.in = scan_fail(s, c.in + 1, "one of \" \\ / b f n r t u after a backslash");
 	return c;
 }
 

@@ -52,8 +52,11 @@ const char *scan_blanks_slowly(struct scan *s, const char *p);
 /* The end of the text, before which only blanks may come. */
 const char *scan_end(struct scan *s, const char *p);
 
+/* What a backslash and one letter mean, without \u; 0 for nothing. */
+extern const char scan_escape_meaning[256];
+
 /* Decodes the escape at c.in, which is a backslash. */
-struct copy scan_escape(struct scan *s, struct copy c);
+struct copy scan_long_escape(struct scan *s, struct copy c);
 
 /* Fails with what is wrong about the byte at p, at which a string cannot go on. */
 const char *scan_fail_string(struct scan *s, const char *p) _cold_;
@@ -70,34 +73,35 @@ _hot_inline_ const char *scan_blanks(struct scan *s, const char *p)
 	return scan_blanks_slowly(s, p);
 }
 
+_hot_inline_ bool is_utf8_tail(unsigned char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
 /* The length of the UTF-8 sequence at p (RFC 3629), 0 when it is none: overlong, a surrogate, beyond U+10FFFF, cut off. */
 _hot_inline_ unsigned utf8_sequence(const char *text, const char *end)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t left = (size_t)(end - text);
-	unsigned char lowest = 0x80, highest = 0xbf;
-	unsigned n;
+	unsigned first_two;
 
 	if (p[0] < 0x80)
 		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4)
+	if (left < 2 || !is_utf8_tail(p[1]))
 		return 0;
-	n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (left < n)
+	if (p[0] < 0xe0)
+		return p[0] >= 0xc2 ? 2 : 0;
+	if (left < 3 || !is_utf8_tail(p[2]))
 		return 0;
-	if (p[0] == 0xe0)
-		lowest = 0xa0;
-	else if (p[0] == 0xed)
-		highest = 0x9f;
-	else if (p[0] == 0xf0)
-		lowest = 0x90;
-	else if (p[0] == 0xf4)
-		highest = 0x8f;
-	if (p[1] < lowest || p[1] > highest)
+	if (p[0] < 0xf0) {
+		unsigned unit = (unsigned)(p[0] & 0x0f) << 12 | (unsigned)(p[1] & 0x3f) << 6;
+
+		return unit >= 0x800 && (unit & 0xf800) != 0xd800 ? 3 : 0;
+	}
+	if (left < 4 || !is_utf8_tail(p[3]))
 		return 0;
-	if (n > 2 && (p[2] & 0xc0) != 0x80)
-		return 0;
-	return n > 3 && (p[3] & 0xc0) != 0x80 ? 0 : n;
+	first_two = (unsigned)p[0] << 8 | p[1];
+	return first_two >= 0xf090 && first_two <= 0xf48f ? 4 : 0;
 }
 
 /* Eight bytes as a number whose lowest byte is the first one. */
@@ -176,6 +180,28 @@ _hot_inline_ struct copy scan_plain(struct copy c, const char *end)
 	return c;
 }
 
+_hot_inline_ struct copy scan_escape(struct scan *s, struct copy c)
+{
+	char meaning = scan_escape_meaning[scan_peek(s, c.in + 1)];
+
+	if (unlikely(!meaning))
+		return scan_long_escape(s, c);
+	if (c.out)
+		*c.out++ = meaning;
+	c.in += 2;
+	return c;
+}
+
+/* Copies a sequence of n bytes. Four are one instruction, and the slack takes those too many. */
+_hot_inline_ char *store_sequence(char *out, const char *p, const char *end, unsigned n)
+{
+	if (likely(end - p >= 4))
+		memcpy(out, p, 4);
+	else
+		memcpy(out, p, n);
+	return out + n;
+}
+
 /* Sequences of several bytes, as many as follow each other. */
 _hot_inline_ struct copy scan_utf8(struct scan *s, struct copy c)
 {
@@ -186,10 +212,8 @@ _hot_inline_ struct copy scan_utf8(struct scan *s, struct copy c)
 			c.in = scan_fail_string(s, c.in);
 			break;
 		}
-		if (c.out) {
-			memcpy(c.out, c.in, n);
-			c.out += n;
-		}
+		if (c.out)
+			c.out = store_sequence(c.out, c.in, s->end, n);
 		c.in += n;
 	}
 	return c;

@@ -1,29 +1,32 @@
 #include "base/base.h"
 #include "json/tape.h"
 
-/* One node for every 16 bytes is typical of messages; more come by doubling, so a guess beyond the largest costs little. */
-enum { TAPE_BYTES_PER_NODE = 16, TAPE_FIRST_LEAST = 8, TAPE_FIRST_MOST = 1 << 16, TAPE_TRIM_LEAST = 1024 };
+/*
+ * One block for strings and nodes is one call of malloc(), and lets glibc keep it: two of them together pass the threshold at which it gives
+ * the top of the heap back to the system after every message, and fetching those pages again costs more than parsing.
+ */
 
-void tape_init(struct tape *t, size_t text_size, char *text)
+/* One node for every 16 bytes is typical of messages. What a large text, which may be one string, leaves unused is never touched. */
+enum { TAPE_BYTES_PER_NODE = 16, TAPE_FIRST_LEAST = 8, TAPE_FIRST_MOST = 1 << 16 };
+
+void tape_init(struct tape *t, size_t text_size, size_t slack)
 {
 	size_t guess = size_min(size_max(text_size / TAPE_BYTES_PER_NODE, TAPE_FIRST_LEAST), TAPE_FIRST_MOST);
 
-	*t = (struct tape){
-		.nodes = xmalloc(guess * sizeof(*t->nodes)),
-		.capacity = (uint32_t)guess,
-		.text = text,
-	};
+	*t = (struct tape){ .capacity = (uint32_t)guess };
+	t->block = t->nodes = xmalloc(guess * sizeof(*t->nodes) + text_size + 1 + slack);
+	t->text = (char *)(t->nodes + guess);
 }
 
-void tape_trim(struct tape *t)
+/* A text of JSON_BYTES_MAX has at most 2^31 nodes, so that neither the capacity nor the number in use overflows. */
+struct json *tape_grow(struct json *nodes, uint32_t capacity, const void *block)
 {
-	if (t->capacity > TAPE_TRIM_LEAST && t->used < t->capacity / 2)
-		t->nodes = xrealloc(t->nodes, t->used * sizeof(*t->nodes));
-}
+	size_t size = (size_t)capacity * sizeof(*nodes);
+	struct json *grown;
 
-/* No text of JSON_BYTES_MAX has more than 2^31 + 1 nodes, so the capacity does not overflow. */
-struct json *tape_grow(struct json *nodes, uint32_t *capacity)
-{
-	*capacity = *capacity < UINT32_MAX / 2 ? *capacity * 2 : UINT32_MAX;
-	return xrealloc(nodes, *capacity * sizeof(*nodes));
+	if (nodes != block)
+		return xrealloc(nodes, size * 2);
+	grown = xmalloc(size * 2);
+	memcpy(grown, nodes, size);
+	return grown;
 }

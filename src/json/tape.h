@@ -12,31 +12,28 @@
 #include "json/json.h"
 
 struct tape {
-	struct json *nodes;
+	struct json *nodes; /* at the start of the block until they outgrow their share of it */
+	void *block;
 	uint32_t used, capacity;
 	uint32_t open;	/* the node of the innermost container */
 	uint32_t count; /* its elements or members so far */
 	char *text;	/* where the next string goes */
 };
 
-/* Room for the nodes that a text of `text_size` bytes typically has. `text` has room for that many and a NUL. */
-void tape_init(struct tape *t, size_t text_size, char *text);
+/* Takes room for all strings and numbers of a text of `text_size` bytes, with `slack` bytes behind them, and for as many nodes as such a
+ * text typically has. */
+void tape_init(struct tape *t, size_t text_size, size_t slack);
 
-/* Gives back room that was guessed too generously. */
-void tape_trim(struct tape *t);
-
-/* More room: returns where the nodes are now, and sets *capacity. */
-struct json *tape_grow(struct json *nodes, uint32_t *capacity);
+/* Twice the capacity for the nodes, outside of the block. Returns where they are now. */
+struct json *tape_grow(struct json *nodes, uint32_t capacity, const void *block);
 
 static inline __attribute__((always_inline)) struct json *tape_add(struct tape *t, enum json_type type)
 {
 	struct json *node;
 
 	if (__builtin_expect(t->used == t->capacity, 0)) {
-		uint32_t capacity = t->capacity;
-
-		t->nodes = tape_grow(t->nodes, &capacity);
-		t->capacity = capacity;
+		t->nodes = tape_grow(t->nodes, t->capacity, t->block);
+		t->capacity *= 2;
 	}
 	node = &t->nodes[t->used++];
 	node->tag = type;

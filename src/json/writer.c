@@ -18,10 +18,25 @@ static void put_char(struct buf *out, char c)
 
 /* -- strings ------------------------------------------------------------------------------------------------------------- */
 
-/* Copies the bytes at the start of `s` that stand for themselves. */
-static size_t copy_plain(char *room, struct str s)
+/* Copies the bytes at the start of `s` that are written as they are. Never stores more than s.n bytes. */
+static size_t copy_as_is(char *room, struct str s)
 {
-	return (size_t)(scan_plain((struct copy){ s.p, room }, s.p + s.n).in - s.p);
+	struct copy c = { s.p, room };
+	const char *end = s.p + s.n;
+
+	for (;;) {
+		unsigned n;
+
+		c = scan_plain(c, end);
+		if (c.in == end || (unsigned char)*c.in < 0x80)
+			break;
+		n = utf8_sequence(c.in, end);
+		if (n == 0)
+			break;
+		c.out = store_sequence(c.out, c.in, end, n);
+		c.in += n;
+	}
+	return (size_t)(c.in - s.p);
 }
 
 static void put_escape(struct buf *out, unsigned char c)
@@ -39,20 +54,6 @@ static void put_escape(struct buf *out, unsigned char c)
 	}
 }
 
-/* Writes the special byte or the UTF-8 sequence at the start of `s` and returns its length. */
-static size_t put_special(struct buf *out, struct str s)
-{
-	unsigned n;
-
-	if ((unsigned char)s.p[0] < 0x80) {
-		put_escape(out, (unsigned char)s.p[0]);
-		return 1;
-	}
-	n = utf8_sequence(s.p, s.p + s.n);
-	put(out, n ? str_slice(s, 0, n) : STR("\xef\xbf\xbd"));
-	return n ? n : 1;
-}
-
 static void put_string(struct buf *out, struct str s)
 {
 	put_char(out, '"');
@@ -63,11 +64,17 @@ static void put_string(struct buf *out, struct str s)
 
 		if (!room)
 			return;
-		n = copy_plain(room, s);
+		n = copy_as_is(room, s);
 		buf_claim(out, n);
 		s = str_from(s, n);
-		while (s.n > 0 && is_special_byte((unsigned char)s.p[0]))
-			s = str_from(s, put_special(out, s));
+		for (; s.n > 0 && is_special_byte((unsigned char)s.p[0]); s = str_from(s, 1)) {
+			if ((unsigned char)s.p[0] < 0x80)
+				put_escape(out, (unsigned char)s.p[0]);
+			else if (utf8_sequence(s.p, s.p + s.n) == 0)
+				put(out, STR("\xef\xbf\xbd"));
+			else
+				break;
+		}
 	}
 	put_char(out, '"');
 }
