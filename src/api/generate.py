@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Makes the C table of operations from operations.json: generate.py operations.json ids.h table.c"""
+
+import json
+import sys
+
+FLAGS = {"mutates", "destroys", "repeats", "streams", "administers", "text", "body", "relays", "open"}
+KINDS = {"string", "integer", "number", "boolean", "object"}
+PLACES = {"path": "PATH", "query": "QUERY", "body": "BODY", "cli": "COMMAND_LINE"}
+COMMANDS = {"flag": "FLAG", "positional": "POSITIONAL", "rest": "REST", "none": "NOT_ON_COMMAND_LINE"}
+
+
+def fail(operation, message):
+    sys.exit(f"operations.json: operation {operation}: {message}")
+
+
+def text(value):
+    """A counted string as a static initialiser."""
+    if not value:
+        return "{ NULL, 0 }"
+    return "STR_INIT(" + json.dumps(value, ensure_ascii=False) + ")"
+
+
+def literal(value):
+    """JSON as a string literal; json.dumps() of a string quotes for C too, since it escapes only what C escapes alike."""
+    return text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def input_row(operation, name, spec):
+    kind = spec["type"]
+    if kind not in KINDS:
+        fail(operation, f"input {name} has the unknown type {kind}")
+    place = spec.get("in", "query" if operation_method == "GET" or operation_method == "DELETE" else "body")
+    aliases = [text(a) for a in spec.get("aliases", [])]
+    if len(aliases) > 2:
+        fail(operation, f"input {name} has more than two aliases")
+    minimum = spec.get("minimum")
+    return (
+        f"\t{{ {text(name)}, {{ {', '.join(aliases) if aliases else '{ NULL, 0 }'} }},\n"
+        f"\t  {text(spec['description'])}, {text('|'.join(spec.get('enum', [])))},\n"
+        f"\t  INPUT_{PLACES[place]}, INPUT_{kind.upper()}, INPUT_{COMMANDS[spec.get('cli', 'flag')]},\n"
+        f"\t  {str(spec.get('required', False)).lower()}, {str(minimum is not None).lower()}, {minimum or 0} }},\n"
+    )
+
+
+def flag_words(row):
+    unknown = set(row["flags"]) - FLAGS
+    if unknown:
+        fail(row["name"], f"unknown flags {sorted(unknown)}")
+    return " | ".join("OPERATION_" + f.upper() for f in row["flags"]) or "0"
+
+
+def check_unique(rows):
+    for column in ("name", "command"):
+        seen = set()
+        for row in rows:
+            if row[column] in seen:
+                fail(row["name"], f"{column} {row[column]} is taken")
+            seen.add(row[column])
+
+
+source, ids_path, table_path = sys.argv[1:]
+with open(source, encoding="utf-8") as file:
+    rows = json.load(file)["operations"]
+check_unique(rows)
+
+ids = "/* Made from operations.json. */\nenum operation_id {\n"
+table = '/* Made from operations.json. */\n#include "base/base.h"\n#include "api/operation.h"\n\n'
+for row in rows:
+    ids += f"\tOPERATION_{row['name'].upper()},\n"
+    operation_method = row["method"]
+    if row["input"]:
+        table += f"static const struct operation_input {row['name']}_inputs[] = {{\n"
+        table += "".join(input_row(row["name"], name, spec) for name, spec in row["input"].items())
+        table += "};\n\n"
+ids += "\tOPERATION_COUNT\n};\n"
+
+table += "const struct operation operations[OPERATION_COUNT] = {\n"
+for row in rows:
+    inputs = f"{row['name']}_inputs, {len(row['input'])}" if row["input"] else "NULL, 0"
+    table += (
+        f"\t{{ OPERATION_{row['name'].upper()}, {text(row['name'])}, {text(row['method'])}, {text(row['route'])},\n"
+        f"\t  {text(row['command'])}, {text(row['tool'])}, {text(row['summary'])},\n"
+        f"\t  {flag_words(row)}, {inputs},\n"
+        f"\t  {literal(row['output'])} }},\n"
+    )
+table += "};\n"
+
+with open(ids_path, "w", encoding="utf-8") as file:
+    file.write(ids)
+with open(table_path, "w", encoding="utf-8") as file:
+    file.write(table)

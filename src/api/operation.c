@@ -1,0 +1,263 @@
+#include "base/base.h"
+#include "api/operation.h"
+
+/* -- finding ------------------------------------------------------------------------------------------------------------- */
+
+/* Whether `path` is an instance of `route`: equal, or with one more segment where the route has "{...}" at its end. */
+static bool route_matches(struct str route, struct str path, struct str *ret_parameter)
+{
+	size_t brace = str_find_char(route, '{');
+
+	*ret_parameter = str_make(NULL, 0);
+	if (brace == STR_NONE)
+		return str_eq(route, path);
+	if (!str_starts_with(path, str_slice(route, 0, brace)))
+		return false;
+	*ret_parameter = str_from(path, brace);
+	return ret_parameter->n > 0 && str_find_char(*ret_parameter, '/') == STR_NONE;
+}
+
+const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter,
+					struct str *ret_allowed)
+{
+	*ret_allowed = str_make(NULL, 0);
+	for (size_t i = 0; i < OPERATION_COUNT; i++) {
+		const struct operation *operation = &operations[i];
+
+		if (!route_matches(operation->route, path, ret_parameter))
+			continue;
+		if (str_eq(operation->method, method) ||
+		    (str_eq(method, STR("HEAD")) && str_eq(operation->method, STR("GET"))))
+			return operation;
+		if (!ret_allowed->p)
+			*ret_allowed = operation->method;
+	}
+	return NULL;
+}
+
+const struct operation *operation_tool(struct str tool)
+{
+	for (size_t i = 0; i < OPERATION_COUNT; i++)
+		if (operations[i].tool.n && str_eq(operations[i].tool, tool))
+			return &operations[i];
+	return NULL;
+}
+
+const struct operation_input *operation_input_find(const struct operation *operation, struct str name)
+{
+	for (size_t i = 0; i < operation->input_count; i++) {
+		const struct operation_input *input = &operation->inputs[i];
+
+		if (str_eq(input->name, name))
+			return input;
+		for (size_t a = 0; a < ARRAY_LEN(input->aliases); a++)
+			if (input->aliases[a].n && str_eq(input->aliases[a], name))
+				return input;
+	}
+	return NULL;
+}
+
+/* -- describing ---------------------------------------------------------------------------------------------------------- */
+
+static struct str kind_name(enum input_kind kind)
+{
+	static const struct str names[] = {
+		[INPUT_STRING] = STR_INIT("string"), [INPUT_INTEGER] = STR_INIT("integer"),
+		[INPUT_NUMBER] = STR_INIT("number"), [INPUT_BOOLEAN] = STR_INIT("boolean"),
+		[INPUT_OBJECT] = STR_INIT("object"),
+	};
+
+	return names[kind];
+}
+
+static void write_choices(struct json_writer *w, struct str choices)
+{
+	struct str word;
+
+	json_write_key(w, STR("enum"));
+	json_write_array_begin(w);
+	while (str_split(&choices, '|', &word))
+		json_write_str(w, word);
+	json_write_array_end(w);
+}
+
+static void write_property(const struct operation_input *input, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("type"), kind_name(input->kind));
+	json_member_str(w, STR("description"), input->description);
+	if (input->choices.n)
+		write_choices(w, input->choices);
+	if (input->has_minimum)
+		json_member_i64(w, STR("minimum"), input->minimum);
+	json_write_object_end(w);
+}
+
+/* The schema of those inputs that stand in `place`, or in any place with -1. */
+static void write_schema(const struct operation *operation, int place, struct json_writer *w)
+{
+	bool any_required = false;
+
+	json_write_object_begin(w);
+	json_member_str(w, STR("type"), STR("object"));
+	json_write_key(w, STR("properties"));
+	json_write_object_begin(w);
+	for (size_t i = 0; i < operation->input_count; i++) {
+		const struct operation_input *input = &operation->inputs[i];
+
+		if (input->place == INPUT_COMMAND_LINE || (place >= 0 && (int)input->place != place))
+			continue;
+		json_write_key(w, input->name);
+		write_property(input, w);
+		any_required |= input->required;
+	}
+	json_write_object_end(w);
+	if (any_required) {
+		json_write_key(w, STR("required"));
+		json_write_array_begin(w);
+		for (size_t i = 0; i < operation->input_count; i++)
+			if (operation->inputs[i].required &&
+			    (place < 0 || (int)operation->inputs[i].place == place))
+				json_write_str(w, operation->inputs[i].name);
+		json_write_array_end(w);
+	}
+	json_write_object_end(w);
+}
+
+void operation_write_input_schema(const struct operation *operation, struct json_writer *w)
+{
+	write_schema(operation, -1, w);
+}
+
+void operation_write_tool(const struct operation *operation, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("name"), operation->tool);
+	json_member_str(w, STR("description"), operation->summary);
+	json_write_key(w, STR("inputSchema"));
+	operation_write_input_schema(operation, w);
+	json_write_key(w, STR("annotations"));
+	json_write_object_begin(w);
+	json_member_bool(w, STR("readOnlyHint"), !(operation->flags & OPERATION_MUTATES));
+	json_member_bool(w, STR("destructiveHint"), operation->flags & OPERATION_DESTROYS);
+	json_member_bool(w, STR("idempotentHint"), operation->flags & OPERATION_REPEATS);
+	json_member_bool(w, STR("openWorldHint"), operation->flags & OPERATION_OPEN);
+	json_write_object_end(w);
+	json_write_object_end(w);
+}
+
+/* -- OpenAPI 3.1 ------------------------------------------------------------------------------------------------------------ */
+
+static void write_parameter(const struct operation_input *input, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("name"), input->name);
+	json_member_str(w, STR("in"), input->place == INPUT_PATH ? STR("path") : STR("query"));
+	json_member_bool(w, STR("required"), input->required);
+	json_write_key(w, STR("schema"));
+	write_property(input, w);
+	json_write_object_end(w);
+}
+
+static void write_request_body(const struct operation *operation, struct json_writer *w)
+{
+	bool has_body = false;
+
+	for (size_t i = 0; i < operation->input_count; i++)
+		has_body |= operation->inputs[i].place == INPUT_BODY;
+	if (!has_body && !((operation->flags & OPERATION_BODY) && str_eq(operation->method, STR("POST"))))
+		return;
+	json_write_key(w, STR("requestBody"));
+	json_write_object_begin(w);
+	json_write_key(w, STR("content"));
+	json_write_object_begin(w);
+	json_write_key(w, has_body ? STR("application/json") : STR("application/octet-stream"));
+	json_write_object_begin(w);
+	if (has_body) {
+		json_write_key(w, STR("schema"));
+		write_schema(operation, INPUT_BODY, w);
+	}
+	json_write_object_end(w);
+	json_write_object_end(w);
+	json_write_object_end(w);
+}
+
+static void write_answers(const struct operation *operation, struct json_writer *w)
+{
+	bool bytes = (operation->flags & OPERATION_BODY) && str_eq(operation->method, STR("GET"));
+
+	json_write_key(w, STR("responses"));
+	json_write_object_begin(w);
+	json_write_key(w, operation->id == OPERATION_ARTIFACT_PUT ? STR("201") : STR("200"));
+	json_write_object_begin(w);
+	json_member_str(w, STR("description"), STR("done"));
+	json_write_key(w, STR("content"));
+	json_write_object_begin(w);
+	json_write_key(w, bytes				      ? STR("application/octet-stream")
+			  : operation->flags & OPERATION_TEXT ? STR("text/plain")
+							      : STR("application/json"));
+	json_write_object_begin(w);
+	json_write_key(w, STR("schema"));
+	json_write_raw(w, operation->output_schema);
+	json_write_object_end(w);
+	json_write_object_end(w);
+	json_write_object_end(w);
+	json_write_key(w, STR("default"));
+	json_write_raw(w, STR("{\"description\":\"{\\\"error\\\": what was wrong, and what to do next}\"}"));
+	json_write_object_end(w);
+}
+
+static void write_openapi_operation(const struct operation *operation, struct json_writer *w)
+{
+	char method[8];
+
+	snprintf(method, sizeof(method), "%.*s", STR_ARG(operation->method));
+	for (char *c = method; *c; c++)
+		*c = (char)(*c | 0x20);
+	json_write_key(w, str_of(method));
+	json_write_object_begin(w);
+	json_member_str(w, STR("operationId"), operation->name);
+	json_member_str(w, STR("summary"), operation->summary);
+	json_write_key(w, STR("parameters"));
+	json_write_array_begin(w);
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (operation->inputs[i].place == INPUT_PATH || operation->inputs[i].place == INPUT_QUERY)
+			write_parameter(&operation->inputs[i], w);
+	json_write_array_end(w);
+	write_request_body(operation, w);
+	write_answers(operation, w);
+	json_write_object_end(w);
+}
+
+static bool route_seen_before(size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (str_eq(operations[i].route, operations[at].route))
+			return true;
+	return false;
+}
+
+void operation_write_openapi(struct json_writer *w, struct str version)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("openapi"), STR("3.1.0"));
+	json_write_key(w, STR("info"));
+	json_write_object_begin(w);
+	json_member_str(w, STR("title"), STR("mcpx"));
+	json_member_str(w, STR("version"), version);
+	json_write_object_end(w);
+	json_write_key(w, STR("paths"));
+	json_write_object_begin(w);
+	for (size_t i = 0; i < OPERATION_COUNT; i++) {
+		if (route_seen_before(i))
+			continue;
+		json_write_key(w, operations[i].route);
+		json_write_object_begin(w);
+		for (size_t k = i; k < OPERATION_COUNT; k++)
+			if (str_eq(operations[k].route, operations[i].route))
+				write_openapi_operation(&operations[k], w);
+		json_write_object_end(w);
+	}
+	json_write_object_end(w);
+	json_write_object_end(w);
+}
