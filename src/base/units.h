@@ -27,6 +27,8 @@
  */
 int duration_parse(struct str text, uint64_t *ret_ms, struct err *err);
 
+enum { MS_PER_SECOND = 1000 };
+
 enum { DURATION_TEXT_MAX = 40, BYTE_SIZE_TEXT_MAX = 32 };
 
 /* Exact, in the fewest parts: "0s", "250ms", "1.5s", "1m30s", "24h". Written into `storage`, followed by a NUL. */

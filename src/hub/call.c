@@ -1,0 +1,221 @@
+/*
+ * The life of one call, from the top: call_step() reads like the story that call.h tells. Callbacks store what came and step on.
+ */
+#include "base/base.h"
+#include "hub/call.h"
+#include "hub/hub.h"
+#include "io/random.h"
+#include "mcp/jsonrpc.h"
+
+static void call_step(struct hub_call *call);
+
+/* Ends the call: nothing of it is touched after `done`, since the owner may free it there. */
+static void call_finish(struct hub_call *call, const struct hub_call_result *outcome)
+{
+	struct hub_call_result result = *outcome;
+	struct arena arena = call->arena;
+	struct instance *instance = take_ptr(call->instance);
+
+	result.duration_ms = loop_now(call->hub->loop) - call->started;
+	list_remove(&call->node);
+	hub_server_drop(&call->server);
+	call->state = HUB_CALL_IDLE;
+	call->done(call, &result);
+	pool_release(&instance);
+	arena_release(&arena);
+}
+
+static void call_fail(struct hub_call *call, enum mcp_outcome outcome)
+{
+	struct err err = call->err;
+
+	call_finish(call, &(struct hub_call_result){ .outcome = outcome, .err = &err });
+}
+
+static void call_refused(struct deferred *deferred)
+{
+	call_fail(container_of(deferred, struct hub_call, refused), MCP_NOT_SENT);
+}
+
+/* -- the steps ----------------------------------------------------------------------------------------------------------- */
+
+static int call_resolve(struct hub_call *call)
+{
+	const struct catalogue_tool *tool;
+
+	call->server = hub_server_find(call->hub, call->spec.server, &call->err);
+	if (!call->server)
+		return ERR_NOT_FOUND;
+	call->server->users++;
+	if (!call->server->group) {
+		call->err = call->server->err;
+		return call->err.code;
+	}
+	/* A name that the catalogue does not have goes to the server as it is: the catalogue may be older than the server. */
+	tool = call->server->snapshot ? catalogue_find(call->server->snapshot, call->spec.tool) : NULL;
+	if (tool)
+		call->spec.tool = arena_copy(&call->arena, tool->name);
+	call->server->calls++;
+	return 0;
+}
+
+static void call_acquired(struct pool_acquire *acquire, struct instance *instance, const struct err *err)
+{
+	struct hub_call *call = acquire->owner;
+
+	if (err) {
+		call->err = *err;
+		call_fail(call, MCP_NOT_SENT);
+		return;
+	}
+	call->instance = instance;
+	call->state = HUB_CALL_SEND;
+	call_step(call);
+}
+
+/* The process died between being handed to us and taking the request: nobody has seen it, so another process may. */
+static bool call_repeat(struct hub_call *call, const struct mcp_answer *answer)
+{
+	if (answer->outcome != MCP_NOT_SENT || answer->code != ERR_CLOSED || call->repeated)
+		return false;
+	call->repeated = true;
+	pool_release(&call->instance);
+	call->state = HUB_CALL_ACQUIRE;
+	call_step(call);
+	return true;
+}
+
+static void call_answered(struct mcp_request *request, const struct mcp_answer *answer)
+{
+	struct hub_call *call = request->owner;
+	struct hub_call_result result = { .outcome = answer->outcome };
+
+	if (answer->code == 0) {
+		result.result = answer->result;
+	} else if (answer->code == ERR_UPSTREAM) {
+		result.error = &answer->error;
+	} else {
+		if (call_repeat(call, answer))
+			return;
+		call->err = answer->err;
+		err_prefix(&call->err, answer->code, "%.*s.%.*s", STR_ARG(call->server->namespace),
+			   STR_ARG(call->spec.tool));
+		call_fail(call, answer->outcome);
+		return;
+	}
+	call_finish(call, &result);
+}
+
+static void call_relay_progress(struct mcp_request *request, const struct mcp_progress *progress,
+				struct str params)
+{
+	struct hub_call *call = request->owner;
+
+	(void)params;
+	call->progressed(call, progress);
+}
+
+static void call_send(struct hub_call *call)
+{
+	const struct hub_limits *limits = &call->hub->limits;
+	const struct mcp_tool_call tool_call = {
+		.name = call->spec.tool,
+		.arguments = call->spec.arguments.n ? call->spec.arguments : STR("{}"),
+		.meta = call->spec.meta,
+		.log_level = call->spec.log_level,
+	};
+	const struct mcp_patience patience = {
+		.idle_ms = call->spec.timeout_ms ? call->spec.timeout_ms : call->server->call_ms,
+		.total_ms = limits->call_max_ms,
+		.idle_setting = STR("pool.callTimeout"),
+		.total_setting = STR("pool.callMax"),
+	};
+
+	mcp_tool_call_start(&call->upstream, &call->instance->client, &tool_call, &patience,
+			    call->progressed ? call_relay_progress : NULL, call_answered, call);
+}
+
+static void call_step(struct hub_call *call)
+{
+	switch (call->state) {
+	case HUB_CALL_IDLE:
+		if (call_resolve(call) < 0) {
+			call->state = HUB_CALL_REFUSED;
+			loop_defer(call->hub->loop, &call->refused, call_refused);
+			return;
+		}
+		call->scope_key = hub_scope_key(pool_group_scope(call->server->group), &call->spec.caller,
+						call->spec.caller.call_id, &call->arena);
+		call->state = HUB_CALL_ACQUIRE;
+		_fallthrough_;
+	case HUB_CALL_ACQUIRE:
+		pool_acquire_start(&call->acquire, call->server->group, call->scope_key,
+				   call->hub->limits.acquire_ms, call_acquired, call);
+		return;
+	case HUB_CALL_SEND:
+		call_send(call);
+		return;
+	case HUB_CALL_REFUSED:
+		return;
+	}
+}
+
+/* -- the doors ----------------------------------------------------------------------------------------------------------- */
+
+static struct hub_call_spec call_copy_spec(struct arena *arena, const struct hub_call_spec *spec)
+{
+	struct hub_call_spec copy = *spec;
+	static const struct id_kind anonymous = { STR_INIT("call id"), STR_INIT("anon-"), 8 };
+	char storage[ID_TEXT_MAX];
+
+	copy.server = arena_copy(arena, spec->server);
+	copy.tool = arena_copy(arena, spec->tool);
+	copy.arguments = arena_copy(arena, spec->arguments);
+	copy.meta = arena_copy(arena, spec->meta);
+	copy.caller.session = arena_copy(arena, spec->caller.session);
+	copy.caller.parent_session = arena_copy(arena, spec->caller.parent_session);
+	copy.caller.cwd = arena_copy(arena, spec->caller.cwd);
+	copy.caller.run = arena_copy(arena, spec->caller.run);
+	copy.caller.call_id = arena_copy(arena, spec->caller.call_id.n ? spec->caller.call_id
+								       : random_id(storage, &anonymous));
+	return copy;
+}
+
+void hub_call_start(struct hub_call *call, struct hub *hub, const struct hub_call_spec *spec,
+		    hub_call_progressed *progressed, hub_call_done *done, void *owner)
+{
+	*call = (struct hub_call){ .hub = hub,
+				   .progressed = progressed,
+				   .done = done,
+				   .owner = owner,
+				   .started = loop_now(hub->loop) };
+	arena_init(&call->arena, 0);
+	call->spec = call_copy_spec(&call->arena, spec);
+	list_append(&hub->calls, &call->node);
+	call_step(call);
+}
+
+void hub_call_cancel(struct hub_call *call, struct str reason)
+{
+	if (call->state == HUB_CALL_IDLE)
+		return;
+	deferred_cancel(&call->refused);
+	mcp_request_cancel_because(&call->upstream, reason);
+	pool_acquire_cancel(&call->acquire);
+	pool_release(&call->instance);
+	list_remove(&call->node);
+	hub_server_drop(&call->server);
+	call->state = HUB_CALL_IDLE;
+	arena_release(&call->arena);
+}
+
+bool hub_result_is_error(struct str result)
+{
+	_cleanup_arena_ struct arena arena;
+	struct jsonrpc_members members;
+
+	arena_init(&arena, 0);
+	if (jsonrpc_members(result, &arena, &members, NULL) < 0)
+		return false;
+	return str_eq(jsonrpc_member(&members, STR("isError")), STR("true"));
+}

@@ -1,0 +1,82 @@
+/*
+ * call.h - one tool call on its way through the hub, whoever asked: the only place where a call is made.
+ *
+ * resolve the server -> acquire an instance for the caller's scope -> send -> wait for the answer, relaying progress -> give the result back byte
+ * for byte. Filters, argument rules, write policy and questions have their place between resolving and acquiring.
+ *
+ * When the caller goes away its owner cancels, and the server is told. When the server dies during the call, the error says what is known: whether the
+ * request was sent, how the process ended and the end of its stderr. Such a call is repeated by nobody but the caller; only a request that certainly never
+ * reached its server, because the process had just died, is sent once more to a new one.
+ *
+ * All on the loop thread; async.md's rules hold.
+ */
+#ifndef HUB_CALL_H
+#define HUB_CALL_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/str.h"
+#include "hub/caller.h"
+#include "hub/pool.h"
+#include "mcp/client.h"
+
+struct hub;
+struct hub_call;
+struct hub_server;
+
+/* Copied by hub_call_start(). */
+struct hub_call_spec {
+	struct str server;    /* name or namespace */
+	struct str tool;      /* any name that catalogue_find() knows, or one that only the server knows */
+	struct str arguments; /* raw JSON object; empty: {} */
+	struct str meta;      /* raw `_meta` of the caller, relayed without its per-hop keys; empty: none */
+	struct hub_caller caller;
+	uint64_t timeout_ms;	      /* without answer or progress; 0: the server's callTimeout */
+	enum mcp_log_level log_level; /* for modern servers */
+};
+
+struct hub_call_result {
+	enum mcp_outcome outcome;      /* how far the call came: the answer to "may I repeat it?" */
+	struct str result;	       /* raw result object; empty when there is none */
+	const struct mcp_error *error; /* the server answered with a JSON-RPC error; else NULL */
+	const struct err *err;	       /* there is no answer; else NULL */
+	uint64_t duration_ms;
+};
+
+/* Once. Exactly one of result, error and err is there; views are valid during the call. */
+typedef void hub_call_done(struct hub_call *call, const struct hub_call_result *result);
+typedef void hub_call_progressed(struct hub_call *call, const struct mcp_progress *progress);
+
+enum hub_call_state { HUB_CALL_IDLE, HUB_CALL_REFUSED, HUB_CALL_ACQUIRE, HUB_CALL_SEND };
+
+struct hub_call {
+	struct hub *hub;
+	struct hub_server *server;
+	enum hub_call_state state;
+	struct arena arena; /* what was copied from the specification */
+	struct hub_call_spec spec;
+	struct str scope_key;
+	struct list_node node; /* in hub->calls */
+	struct pool_acquire acquire;
+	struct instance *instance;
+	struct mcp_request upstream;
+	struct deferred refused;
+	struct err err;
+	uint64_t started;
+	bool repeated;
+	hub_call_progressed *progressed; /* NULL: no progress token is sent */
+	hub_call_done *done;
+	void *owner;
+};
+
+void hub_call_start(struct hub_call *call, struct hub *hub, const struct hub_call_spec *spec,
+		    hub_call_progressed *progressed, hub_call_done *done, void *owner);
+/* Silent; the server is told with `reason`. Harmless on one that has ended or never began (zeroed). */
+void hub_call_cancel(struct hub_call *call, struct str reason);
+
+/* Whether a raw result of tools/call says isError: true. */
+bool hub_result_is_error(struct str result);
+
+#endif

@@ -1,0 +1,155 @@
+#include "base/base.h"
+#include "hub/caller.h"
+#include "base/err.h"
+#include "io/files.h"
+
+#include <sys/stat.h>
+
+static const struct str scope_names[] = {
+	[HUB_SCOPE_GLOBAL] = STR_INIT("global"),     [HUB_SCOPE_REPO] = STR_INIT("repo"),
+	[HUB_SCOPE_WORKTREE] = STR_INIT("worktree"), [HUB_SCOPE_CWD] = STR_INIT("cwd"),
+	[HUB_SCOPE_SESSION] = STR_INIT("session"),   [HUB_SCOPE_PARENT_SESSION] = STR_INIT("parent-session"),
+	[HUB_SCOPE_PID] = STR_INIT("pid"),	     [HUB_SCOPE_CALL] = STR_INIT("call"),
+};
+
+int hub_scope_parse(struct str word, enum hub_scope *ret_scope)
+{
+	for (size_t i = 0; i < ARRAY_LEN(scope_names); i++)
+		if (str_eq(word, scope_names[i])) {
+			*ret_scope = (enum hub_scope)i;
+			return 0;
+		}
+	return ERR_INVALID;
+}
+
+const char *hub_scope_name(enum hub_scope scope)
+{
+	return scope_names[scope].p;
+}
+
+/* -- git work trees, read from their files: a `git` process per call would cost more than the call ------------------------------- */
+
+enum {
+	/* Bytes of a .git or commondir file: one path and a word. */
+	GIT_FILE_MAX = 8192,
+};
+
+struct work_tree {
+	struct str top;	   /* the directory that has .git in it */
+	struct str common; /* the repository that it shares with its other work trees */
+};
+
+static struct str parent_of(struct str path)
+{
+	size_t slash = str_find_last_char(path, '/');
+
+	return str_slice(path, 0, slash == STR_NONE ? 0 : slash);
+}
+
+/* `path` as seen from `directory`. */
+static struct str resolve(struct arena *arena, struct str directory, struct str path)
+{
+	return str_starts_with(path, STR("/")) ? path : arena_concat(arena, directory, STR("/"), path);
+}
+
+static bool read_small(struct arena *arena, struct str path, struct str *ret_text)
+{
+	struct str text;
+
+	if (file_read(arena_cstr(arena, path), GIT_FILE_MAX, &text, NULL) < 0)
+		return false;
+	*ret_text = arena_copy(arena, str_trim(text));
+	free((char *)text.p);
+	return true;
+}
+
+/* gitrepository-layout(5): .git is a directory, or in a linked work tree a file "gitdir: PATH"; the directory there names the common one
+ * in its file `commondir`. */
+static bool git_dir_at(struct arena *arena, struct str directory, struct str *ret_common)
+{
+	struct str git = arena_concat(arena, directory, STR("/.git"), STR(""));
+	struct str text, common;
+	struct stat status;
+
+	if (stat(git.p, &status) == 0 && S_ISDIR(status.st_mode)) {
+		*ret_common = git;
+		return true;
+	}
+	if (!read_small(arena, git, &text) || !str_starts_with(text, STR("gitdir: ")))
+		return false;
+	git = resolve(arena, directory, str_from(text, STR("gitdir: ").n));
+	if (read_small(arena, arena_concat(arena, git, STR("/commondir"), STR("")), &common))
+		git = resolve(arena, git, common);
+	*ret_common = git;
+	return true;
+}
+
+/* Without links and dot segments, so that every work tree of a repository has the same; as it is when that cannot be had. */
+static struct str real_path(struct arena *arena, struct str path)
+{
+	_cleanup_free_ char *real = realpath(arena_cstr(arena, path), NULL);
+
+	return real ? arena_copy(arena, str_of(real)) : path;
+}
+
+static bool work_tree_find(struct arena *arena, struct str cwd, struct work_tree *ret_tree)
+{
+	for (struct str at = cwd; at.n > 0; at = parent_of(at))
+		if (git_dir_at(arena, at, &ret_tree->common)) {
+			ret_tree->top = at;
+			ret_tree->common = real_path(arena, ret_tree->common);
+			return true;
+		}
+	return false;
+}
+
+/* -- keys ---------------------------------------------------------------------------------------------------------------- */
+
+static struct str scope_value(enum hub_scope scope, const struct hub_caller *caller, struct arena *arena,
+			      struct str *ret_value)
+{
+	struct work_tree tree;
+
+	*ret_value = str_make(NULL, 0);
+	switch (scope) {
+	case HUB_SCOPE_REPO:
+	case HUB_SCOPE_WORKTREE:
+		if (caller->cwd.n && work_tree_find(arena, caller->cwd, &tree)) {
+			*ret_value = scope == HUB_SCOPE_REPO ? tree.common : tree.top;
+			return scope == HUB_SCOPE_REPO ? STR("repo:") : STR("worktree:");
+		}
+		_fallthrough_;
+	case HUB_SCOPE_CWD:
+		*ret_value = caller->cwd;
+		return STR("cwd:");
+	case HUB_SCOPE_PARENT_SESSION:
+		*ret_value = caller->parent_session.n ? caller->parent_session : caller->session;
+		return STR("psession:");
+	case HUB_SCOPE_SESSION:
+		*ret_value = caller->session;
+		return STR("session:");
+	case HUB_SCOPE_PID:
+		if (caller->pid)
+			*ret_value = arena_printf(arena, "%u", caller->pid);
+		return STR("pid:");
+	case HUB_SCOPE_GLOBAL:
+	case HUB_SCOPE_CALL:
+		break;
+	}
+	return STR("call:");
+}
+
+struct str hub_scope_key(enum hub_scope scope, const struct hub_caller *caller, struct str fresh_call_id,
+			 struct arena *arena)
+{
+	struct str value, prefix;
+
+	if (scope == HUB_SCOPE_GLOBAL)
+		return STR("global");
+	prefix = scope_value(scope, caller, arena, &value);
+	if (value.n == 0) {
+		prefix = STR("call:");
+		value = caller->call_id.n ? caller->call_id : fresh_call_id;
+	}
+	return arena_concat(arena, prefix, value, STR(""));
+}

@@ -1,0 +1,212 @@
+#include "base/base.h"
+#include "hub/catalogue.h"
+#include "json/json.h"
+#include "json/writer.h"
+#include "mcp/jsonrpc.h"
+#include "text/identifier.h"
+
+enum {
+	LISTED_NAME_MAX = 64, /* what the strictest API for models takes */
+	HASH_DIGITS = 8,
+	CACHE_FORMAT = 1,
+};
+
+/* -- names --------------------------------------------------------------------------------------------------------------- */
+
+static bool listed_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+	       c == '-';
+}
+
+static bool listed_name_fits(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!listed_name_char(name.p[i]))
+			return false;
+	return name.n > 0 && name.n <= LISTED_NAME_MAX;
+}
+
+/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of how often it came before. */
+static struct str listed_name_hashed(struct arena *arena, struct str full_name, size_t repeat)
+{
+	size_t kept = size_min(full_name.n, LISTED_NAME_MAX - HASH_DIGITS - 1);
+	uint64_t hash = hash_str(full_name, repeat);
+	char *stem = arena_cstr(arena, str_slice(full_name, 0, kept));
+
+	for (size_t i = 0; i < kept; i++)
+		if (!listed_name_char(stem[i]))
+			stem[i] = '_';
+	return arena_printf(arena, "%s_%0*x", stem, HASH_DIGITS, (unsigned)hash);
+}
+
+static void snapshot_name_tool(struct catalogue_snapshot *snapshot, struct catalogue_tool *tool)
+{
+	struct arena *arena = &snapshot->arena;
+	struct str function = identifier_of(arena, tool->name, IDENTIFIER_TOOL);
+	size_t repeat = 0;
+
+	tool->full_name =
+		arena_printf(arena, "%.*s__%.*s", STR_ARG(snapshot->namespace), STR_ARG(tool->name));
+	tool->listed_name = tool->full_name;
+	while (!listed_name_fits(tool->listed_name) || map_get(&snapshot->names, tool->listed_name))
+		tool->listed_name = listed_name_hashed(arena, tool->full_name, repeat++);
+	tool->function = function;
+	for (size_t n = 2; map_get(&snapshot->names, tool->function) && !str_eq(tool->function, tool->name);
+	     n++)
+		tool->function = arena_printf(arena, "%.*s_%zu", STR_ARG(function), n);
+}
+
+/* The first tool that claims a name keeps it. */
+static void snapshot_claim(struct catalogue_snapshot *snapshot, struct str name, struct catalogue_tool *tool)
+{
+	if (!map_get(&snapshot->names, name))
+		map_set(&snapshot->names, name, tool);
+}
+
+/* -- building ------------------------------------------------------------------------------------------------------------ */
+
+static bool raw_is(struct str raw, struct str word)
+{
+	return str_eq(raw, word);
+}
+
+static void tool_read_annotations(struct catalogue_tool *tool, struct str raw, struct arena *scratch)
+{
+	struct jsonrpc_members members = { 0 };
+
+	if (raw.n)
+		(void)jsonrpc_members(raw, scratch, &members, NULL);
+	tool->read_only = raw_is(jsonrpc_member(&members, STR("readOnlyHint")), STR("true"));
+	tool->destructive =
+		!tool->read_only && !raw_is(jsonrpc_member(&members, STR("destructiveHint")), STR("false"));
+}
+
+static bool tool_read(struct catalogue_snapshot *snapshot, struct catalogue_tool *tool, struct str raw,
+		      struct arena *scratch)
+{
+	struct jsonrpc_members members;
+
+	if (jsonrpc_members(raw, scratch, &members, NULL) < 0)
+		return false;
+	tool->name = arena_copy(&snapshot->arena, jsonrpc_member_str(&members, STR("name"), scratch));
+	if (tool->name.n == 0)
+		return false;
+	tool->raw = arena_copy(&snapshot->arena, raw);
+	tool->description =
+		arena_copy(&snapshot->arena, jsonrpc_member_str(&members, STR("description"), scratch));
+	tool_read_annotations(tool, jsonrpc_member(&members, STR("annotations")), scratch);
+	return true;
+}
+
+struct catalogue_snapshot *catalogue_build(struct str namespace, const struct str *items, size_t count,
+					   struct str instructions, uint64_t fetched_at, uint64_t seed)
+{
+	struct catalogue_snapshot *snapshot = xnew(struct catalogue_snapshot);
+	_cleanup_arena_ struct arena scratch;
+
+	arena_init(&scratch, 0);
+	arena_init(&snapshot->arena, 0);
+	map_init(&snapshot->names, seed);
+	snapshot->users = 1;
+	snapshot->namespace = arena_copy(&snapshot->arena, namespace);
+	snapshot->instructions = arena_copy(&snapshot->arena, instructions);
+	snapshot->fetched_at = fetched_at;
+	snapshot->hash = hash_str(instructions, 0);
+	snapshot->tools = arena_array(&snapshot->arena, struct catalogue_tool, count);
+	for (size_t i = 0; i < count; i++) {
+		struct catalogue_tool *tool = &snapshot->tools[snapshot->count];
+
+		arena_release(&scratch);
+		if (!tool_read(snapshot, tool, items[i], &scratch)) {
+			snapshot->skipped++;
+			continue;
+		}
+		snapshot->count++;
+		snapshot->hash = hash_str(items[i], snapshot->hash);
+		snapshot_claim(snapshot, tool->name, tool);
+	}
+	/* Own names first, so that no derived name of one tool takes another's. */
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct catalogue_tool *tool = &snapshot->tools[i];
+
+		snapshot_name_tool(snapshot, tool);
+		snapshot_claim(snapshot, tool->listed_name, tool);
+		snapshot_claim(snapshot, tool->full_name, tool);
+		snapshot_claim(snapshot, tool->function, tool);
+	}
+	return snapshot;
+}
+
+struct catalogue_snapshot *catalogue_ref(struct catalogue_snapshot *snapshot)
+{
+	snapshot->users++;
+	return snapshot;
+}
+
+void catalogue_unref(struct catalogue_snapshot **dropped)
+{
+	struct catalogue_snapshot *snapshot = *dropped;
+
+	*dropped = NULL;
+	if (!snapshot || --snapshot->users)
+		return;
+	map_release(&snapshot->names);
+	arena_release(&snapshot->arena);
+	free(snapshot);
+}
+
+const struct catalogue_tool *catalogue_find(const struct catalogue_snapshot *snapshot, struct str name)
+{
+	return map_get(&snapshot->names, name);
+}
+
+/* -- on disk ------------------------------------------------------------------------------------------------------------- */
+
+int catalogue_encode(const struct catalogue_snapshot *snapshot, struct buf *out)
+{
+	struct json_writer w;
+
+	json_writer_init(&w, out, false);
+	json_write_object_begin(&w);
+	json_member_i64(&w, STR("format"), CACHE_FORMAT);
+	json_member_u64(&w, STR("fetchedAt"), snapshot->fetched_at);
+	json_member_str(&w, STR("instructions"), snapshot->instructions);
+	json_write_key(&w, STR("tools"));
+	json_write_array_begin(&w);
+	for (size_t i = 0; i < snapshot->count; i++)
+		json_write_raw(&w, snapshot->tools[i].raw);
+	json_write_array_end(&w);
+	json_write_object_end(&w);
+	return buf_failed(out) ? ERR_TOO_LARGE : 0;
+}
+
+static bool cache_number(const struct jsonrpc_members *members, struct str key, uint64_t *ret_value)
+{
+	return str_to_u64(jsonrpc_member(members, key), ret_value) == 0;
+}
+
+int catalogue_decode(struct str text, struct str namespace, uint64_t seed,
+		     struct catalogue_snapshot **ret_snapshot, struct err *err)
+{
+	static const struct json_limits limits = { 0 };
+	_cleanup_arena_ struct arena scratch;
+	struct jsonrpc_members members;
+	uint64_t format, fetched_at;
+	const struct str *items;
+	size_t count;
+
+	arena_init(&scratch, 0);
+	if (jsonrpc_members(text, &scratch, &members, err) < 0)
+		return ERR_INVALID;
+	if (!cache_number(&members, STR("format"), &format) || format != CACHE_FORMAT ||
+	    !cache_number(&members, STR("fetchedAt"), &fetched_at))
+		return err_set(err, ERR_INVALID, "the cached schemas are of another format");
+	if (jsonrpc_split(jsonrpc_member(&members, STR("tools")), &limits, &scratch, SIZE_MAX, &items, &count,
+			  err) < 0)
+		return ERR_INVALID;
+	*ret_snapshot = catalogue_build(namespace, items, count,
+					jsonrpc_member_str(&members, STR("instructions"), &scratch),
+					fetched_at, seed);
+	return 0;
+}

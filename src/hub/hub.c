@@ -1,0 +1,366 @@
+#include "base/base.h"
+#include "hub/hub.h"
+#include "hub/eras.h"
+#include "hub/refresh.h"
+#include "hub/server.h"
+#include "io/files.h"
+
+/* -- listeners ----------------------------------------------------------------------------------------------------------- */
+
+void hub_listen(struct hub *hub, struct hub_listener *listener)
+{
+	list_append(&hub->listeners, &listener->node);
+}
+
+void hub_unlisten(struct hub_listener *listener)
+{
+	list_remove(&listener->node);
+}
+
+void hub_tell_event(struct hub *hub, enum log_level level, struct str event, struct str server,
+		    struct str detail)
+{
+	struct hub_listener *listener;
+
+	list_for_each(listener, &hub->listeners, node)
+		if (listener->event)
+			listener->event(listener, level, event, server, detail);
+}
+
+void hub_tools_changed(struct hub *hub)
+{
+	struct hub_listener *listener;
+
+	hub->generation++;
+	list_for_each(listener, &hub->listeners, node)
+		if (listener->tools_changed)
+			listener->tools_changed(listener);
+}
+
+/* -- eras ---------------------------------------------------------------------------------------------------------------- */
+
+static void hub_load_eras(struct hub *hub)
+{
+	char path[4096];
+	struct str text = { NULL, 0 };
+
+	if (hub->limits.keep_eras && hub->limits.cache_dir) {
+		snprintf(path, sizeof(path), "%s/%s", hub->limits.cache_dir, ERAS_FILE);
+		if (file_read(path, ERAS_FILE_MAX, &text, NULL) < 0)
+			text = str_make(NULL, 0);
+	}
+	hub->eras = eras_new(text, hub->limits.seed);
+	free((char *)text.p);
+}
+
+static void hub_remember_era(struct hub *hub, struct str pool_id, int era)
+{
+	_cleanup_buf_ struct buf out;
+
+	if (!eras_set(hub->eras, pool_id, era) || !hub->limits.keep_eras || !hub->limits.cache_dir)
+		return;
+	buf_init(&out, ERAS_FILE_MAX);
+	if (eras_write(hub->eras, &out) == 0)
+		hub_save_file(hub, STR(ERAS_FILE), buf_take(&out));
+}
+
+/* -- the pool's events --------------------------------------------------------------------------------------------------- */
+
+static struct hub_server *hub_server_of(struct hub *hub, const struct pool_group *group)
+{
+	struct hub_server *server;
+
+	list_for_each(server, &hub->servers, node)
+		if (server->group == group)
+			return server;
+	return NULL;
+}
+
+static void hub_instance_started(void *context, struct pool_group *group, struct instance *instance)
+{
+	struct hub *hub = context;
+	struct hub_server *server;
+
+	list_for_each(server, &hub->servers, node) {
+		if (server->group != group)
+			continue;
+		hub_remember_era(hub, server->pool_id, (int)mcp_era_of(instance->client.facts.revision));
+		hub_tell_event(hub, LOG_LEVEL_INFO, STR("server.start"), server->name, instance->id);
+		refresh_begin(server, instance);
+	}
+}
+
+static void hub_instance_stopped(void *context, struct pool_group *group, struct instance *instance)
+{
+	struct hub *hub = context;
+	const struct hub_server *server = hub_server_of(hub, group);
+	bool asked = str_find(str_of(instance->ended.message), STR(" was stopped: ")) != STR_NONE;
+
+	if (!server)
+		return;
+	if (!instance->was_ready)
+		hub_remember_era(hub, server->pool_id, -1);
+	hub_tell_event(hub, asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, STR("server.stop"), server->name,
+		       str_of(instance->ended.message));
+}
+
+static void hub_instance_notified(void *context, struct pool_group *group, struct instance *instance,
+				  enum mcp_method method, const struct jsonrpc_message *message)
+{
+	struct hub *hub = context;
+	struct hub_server *server;
+
+	list_for_each(server, &hub->servers, node) {
+		if (server->group != group)
+			continue;
+		if (method == MCP_TOOLS_LIST_CHANGED && instance->state == INSTANCE_READY)
+			refresh_begin(server, instance);
+		else if (method == MCP_LOG_MESSAGE)
+			hub_tell_event(hub, LOG_LEVEL_DEBUG, STR("server.log"), server->name,
+				       message->params);
+	}
+}
+
+/* -- configuration ------------------------------------------------------------------------------------------------------- */
+
+static void hub_move_servers(struct list_node *from, struct list_node *to)
+{
+	while (!list_empty(from)) {
+		struct hub_server *server = list_first(from, struct hub_server, node);
+
+		list_remove(&server->node);
+		list_append(to, &server->node);
+	}
+}
+
+/* The server of this entry, taken off `old` when it was there before. */
+static struct hub_server *hub_adopt(struct hub *hub, struct list_node *old, const struct config_server *entry,
+				    unsigned *added)
+{
+	struct hub_server *server;
+
+	list_for_each(server, old, node)
+		if (str_eq(server->name, entry->name) && str_eq(server->namespace, entry->namespace)) {
+			list_remove(&server->node);
+			return server;
+		}
+	(*added)++;
+	return server_new(hub, entry);
+}
+
+static void hub_configure(struct hub *hub, const struct config *config, unsigned *ret_added,
+			  unsigned *ret_removed)
+{
+	struct list_node old;
+
+	list_init(&old);
+	*ret_added = *ret_removed = 0;
+	hub->config = config;
+	hub_move_servers(&hub->servers, &old);
+	for (size_t i = 0; i < config->server_count; i++) {
+		const struct config_server *entry = &config->servers[i];
+		struct hub_server *server;
+
+		if (entry->disabled)
+			continue;
+		server = hub_adopt(hub, &old, entry, ret_added);
+		server->config = entry;
+		list_append(&hub->servers, &server->node);
+		server_attach(server);
+	}
+	while (!list_empty(&old)) {
+		server_remove(list_first(&old, struct hub_server, node));
+		(*ret_removed)++;
+	}
+}
+
+void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed)
+{
+	unsigned added, removed;
+
+	hub_configure(hub, config, &added, &removed);
+	if (ret_added)
+		*ret_added = added;
+	if (ret_removed)
+		*ret_removed = removed;
+	hub_tools_changed(hub);
+	hub_check_readies(hub);
+}
+
+/* -- finding ------------------------------------------------------------------------------------------------------------- */
+
+static int hub_unknown_server(struct hub *hub, struct str name, struct err *err)
+{
+	_cleanup_arena_ struct arena arena;
+	struct str known = STR("none is configured");
+	struct hub_server *server;
+	bool first = true;
+
+	arena_init(&arena, 0);
+	list_for_each(server, &hub->servers, node) {
+		known = first ? server->namespace : arena_concat(&arena, known, STR(", "), server->namespace);
+		first = false;
+	}
+	return err_set(err, ERR_NOT_FOUND, "no server is called \"%.*s\"; there are: %.*s", STR_ARG(name),
+		       STR_ARG(known));
+}
+
+struct hub_server *hub_server_find(struct hub *hub, struct str name, struct err *err)
+{
+	struct hub_server *server;
+
+	list_for_each(server, &hub->servers, node)
+		if (str_eq(server->namespace, name) || str_eq(server->name, name))
+			return server;
+	(void)hub_unknown_server(hub, name, err);
+	return NULL;
+}
+
+/* By a name that a snapshot knows at the door. */
+static const struct catalogue_tool *server_door_tool(const struct hub_server *server, struct str name)
+{
+	const struct catalogue_tool *tool = server->snapshot ? catalogue_find(server->snapshot, name) : NULL;
+
+	return tool && (str_eq(tool->listed_name, name) || str_eq(tool->full_name, name)) ? tool : NULL;
+}
+
+static bool server_in(const struct hub_server *server, const struct setting_items *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (str_eq(names->items[i], server->name) || str_eq(names->items[i], server->namespace))
+			return true;
+	return false;
+}
+
+int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_items *passthrough,
+		     struct arena *arena, struct hub_server **ret_server, struct str *ret_tool,
+		     struct err *err)
+{
+	struct hub_server *server, *best = NULL;
+	const struct catalogue_tool *tool;
+
+	list_for_each(server, &hub->servers, node) {
+		struct str rest = str_from(name, server->namespace.n);
+
+		tool = server_in(server, passthrough) && server->snapshot
+			       ? catalogue_find(server->snapshot, name)
+			       : NULL;
+		if (!tool || !str_eq(tool->name, name))
+			tool = server_door_tool(server, name);
+		if (tool) {
+			*ret_server = server;
+			*ret_tool = arena_copy(arena, tool->name);
+			return 0;
+		}
+		/* Not known yet, or not any more: the longest namespace that the name begins with is asked. */
+		if (str_starts_with(name, server->namespace) && str_starts_with(rest, STR("__")) &&
+		    rest.n > 2 && (!best || server->namespace.n > best->namespace.n))
+			best = server;
+	}
+	if (!best)
+		return err_set(err, ERR_NOT_FOUND, "no tool is called \"%.*s\"", STR_ARG(name));
+	*ret_server = best;
+	*ret_tool = arena_copy(arena, str_from(name, best->namespace.n + 2));
+	return 0;
+}
+
+const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct arena *arena, size_t *ret_count)
+{
+	const struct catalogue_snapshot **snapshots;
+	struct hub_server *server;
+	size_t count = 0;
+
+	list_for_each(server, &hub->servers, node)
+		count++;
+	snapshots = arena_array(arena, const struct catalogue_snapshot *, count + 1);
+	count = 0;
+	list_for_each(server, &hub->servers, node)
+		if (server->snapshot)
+			snapshots[count++] = server->snapshot;
+	*ret_count = count;
+	return snapshots;
+}
+
+/* -- life ---------------------------------------------------------------------------------------------------------------- */
+
+/* Reads what is missing: at the start, and again whenever a server that failed may be tried once more. */
+static void hub_retry(struct timer *timer)
+{
+	struct hub *hub = container_of(timer, struct hub, retry);
+	struct hub_server *server;
+
+	list_for_each(server, &hub->servers, node)
+		if (!server->snapshot && server->group && pool_group_retry_in(server->group) == 0)
+			refresh_begin(server, NULL);
+	timer_start(&hub->retry, hub->loop, hub->limits.pool.backoff_step_ms, hub_retry);
+}
+
+struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const struct settings *settings,
+		    const struct config *config, struct environment environment)
+{
+	struct hub *hub = xnew(struct hub);
+	const struct pool_events events = {
+		.started = hub_instance_started,
+		.stopped = hub_instance_stopped,
+		.notified = hub_instance_notified,
+		.context = hub,
+	};
+	unsigned added, removed;
+
+	hub->loop = loop;
+	hub->limits = *limits;
+	hub->settings = settings;
+	hub->environment = environment;
+	list_init(&hub->servers);
+	list_init(&hub->calls);
+	list_init(&hub->listeners);
+	list_init(&hub->readies);
+	hub_load_eras(hub);
+	hub->pool = pool_new(loop, &hub->limits.pool, &events);
+	hub_configure(hub, config, &added, &removed);
+	if (limits->warm)
+		timer_start(&hub->retry, loop, 0, hub_retry);
+	return hub;
+}
+
+static void hub_pool_stopped(void *context)
+{
+	struct hub *hub = context;
+
+	hub->pool_stopped = true;
+	hub_check_stopped(hub);
+}
+
+/* The files that are being written belong to the hub's end too. */
+void hub_check_stopped(struct hub *hub)
+{
+	if (hub->pool_stopped && hub->saves == 0 && hub->stopped)
+		take_ptr(hub->stopped)(hub->stopped_context);
+}
+
+void hub_stop(struct hub *hub, void (*stopped)(void *context), void *context)
+{
+	struct hub_server *server;
+
+	hub->stopped = stopped;
+	hub->stopped_context = context;
+	timer_stop(&hub->retry);
+	list_for_each(server, &hub->servers, node)
+		refresh_cancel(server);
+	pool_stop(hub->pool, hub_pool_stopped, hub);
+}
+
+void hub_free(struct hub **freed)
+{
+	struct hub *hub = *freed;
+
+	*freed = NULL;
+	if (!hub)
+		return;
+	BUG_ON(!list_empty(&hub->calls) || !list_empty(&hub->readies));
+	while (!list_empty(&hub->servers))
+		server_remove(list_first(&hub->servers, struct hub_server, node));
+	pool_free(&hub->pool);
+	eras_free(&hub->eras);
+	free(hub);
+}

@@ -1,0 +1,138 @@
+/*
+ * hub.h - the servers that the hub knows, their instances, their catalogue, and the calls under way.
+ *
+ * A hub is made from a configuration (settings/config.h) and can take a new one at any time: servers whose process definition did not change keep
+ * their running instances. Everything else in the program reaches servers through it. All on the loop thread.
+ */
+#ifndef HUB_HUB_H
+#define HUB_HUB_H
+
+#include "base/base.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "hub/call.h"
+#include "hub/catalogue.h"
+#include "hub/pool.h"
+#include "io/loop.h"
+#include "json/writer.h"
+#include "settings/config.h"
+#include "settings/environment.h"
+#include "settings/settings.h"
+
+struct hub_limits {
+	struct pool_limits pool;
+	const char *
+		cache_dir; /* of schemas-<pool id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
+	bool keep_eras;	      /* remember on disk which era each server belongs to */
+	uint64_t acquire_ms;  /* patience with an instance that others hold or that starts */
+	uint64_t call_max_ms; /* absolute bound on one call, however much progress it reports */
+	uint64_t refresh_ms;  /* patience with one page of a server's list */
+	size_t tools_max;     /* of one server */
+	unsigned pages_max;
+	size_t list_max; /* bytes of one server's list, also on disk */
+	uint64_t seed;	 /* random, for maps that are filled from outside */
+	bool warm;	 /* read the lists of all servers without being asked, and retry those that failed */
+};
+
+struct hub_refresh;
+
+/* One entry of `mcpServers` that is not disabled. */
+struct hub_server {
+	struct hub *hub;
+	struct list_node node; /* in hub->servers, in order of configuration */
+	unsigned users;	       /* the hub, and each call and refresh that runs */
+	struct arena arena;    /* of the texts below */
+	struct str name, namespace, description, pool_id;
+	const struct config_server *config; /* NULL once the server was removed from the configuration */
+	struct pool_group *group;	    /* NULL when the entry is broken: then err says why */
+	struct err err;
+	struct catalogue_snapshot *snapshot; /* NULL until something is known */
+	struct hub_refresh *refresh;	     /* running, or NULL */
+	struct err refresh_err; /* of the last refresh; code 0 when it went well or there was none */
+	bool stale;		/* the tools changed while they were being read: read them again */
+	uint64_t call_ms;	/* pool.callTimeout, or the server's own */
+	uint64_t calls;
+};
+
+struct hub {
+	struct loop *loop;
+	struct hub_limits limits;
+	const struct settings *settings;
+	const struct config *config;
+	struct environment environment;
+	struct pool *pool;
+	struct list_node servers, calls, listeners, readies;
+	struct hub_eras *eras;
+	struct timer retry;
+	unsigned saves;	     /* files being written */
+	uint64_t generation; /* counts changes of any catalogue and of the set of servers */
+	bool pool_stopped;
+	void (*stopped)(void *context);
+	void *stopped_context;
+};
+
+/* Somebody who wants to know. Embedded in its owner; taken off before it is freed. */
+struct hub_listener {
+	struct list_node node;
+	/* NULL, or: the tools of some server changed, or the set of servers did. */
+	void (*tools_changed)(struct hub_listener *listener);
+	/* NULL, or an entry for the program's log. `event` is such as "server.start". */
+	void (*event)(struct hub_listener *listener, enum log_level level, struct str event,
+		      struct str server, struct str detail);
+};
+
+/* Settings, configuration and the limits' strings must stay until hub_reload() or hub_free(). Nothing starts before it is needed, unless limits->warm. */
+struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const struct settings *settings,
+		    const struct config *config, struct environment environment);
+
+/* Takes another configuration. The counts, of names, may be NULL. */
+void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed);
+
+/* Ends all instances, which fails the calls under way, then calls `stopped`. */
+void hub_stop(struct hub *hub, void (*stopped)(void *context), void *context);
+/* After `stopped`. */
+void hub_free(struct hub **hub);
+
+void hub_listen(struct hub *hub, struct hub_listener *listener);
+void hub_unlisten(struct hub_listener *listener);
+
+/* By name or namespace. NULL when there is none; then err (may be NULL) names those that exist. */
+struct hub_server *hub_server_find(struct hub *hub, struct str name, struct err *err);
+/* Gives back a counted use (users++). Leaves NULL. */
+void hub_server_drop(struct hub_server **server);
+
+/*
+ * The server and the server's own tool name behind a name at the MCP door: a listed or full name, or with the servers of `passthrough` a bare one. A name whose part before
+ * "__" is a namespace is resolved even when that server's tools are not known yet. The tool is copied to the arena.
+ */
+int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_items *passthrough,
+		     struct arena *arena, struct hub_server **ret_server, struct str *ret_tool,
+		     struct err *err);
+
+/* The snapshots that there are, in order of servers; an array from the arena, valid until the loop turns. */
+const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct arena *arena,
+						      size_t *ret_count);
+
+/* Waits until every server (or `only` that one) has a snapshot or has failed to give one; with `fresh`, until each was read again. Ends at the
+ * deadline with what there is. */
+struct hub_ready {
+	struct hub *hub;
+	struct hub_server *only;
+	bool fresh;
+	struct list_node node;
+	struct timer deadline;
+	struct deferred later;
+	void (*done)(struct hub_ready *ready);
+	void *owner;
+};
+void hub_ready_start(struct hub_ready *ready, struct hub *hub, struct hub_server *only, bool fresh,
+		     uint64_t deadline_ms, void (*done)(struct hub_ready *ready), void *owner);
+void hub_ready_cancel(struct hub_ready *ready);
+
+/* One server for status: name, namespace, description, sharing, scope, max, live, tools, skippedTools, schemaAgeSec, calls, lastError, retryInSec, instances. */
+void hub_server_describe(const struct hub_server *server, struct json_writer *w);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * A child that speaks MCP. The two have one end: whatever goes wrong first is kept as the reason, the client is closed with it, the child
+ * is ended, and `ended` is called when the child is really gone.
+ */
+#include "base/base.h"
+#include "hub/instance.h"
+#include "base/units.h"
+
+enum {
+	/* What an error quotes of stderr: the end of it, where programs say why they gave up. */
+	STDERR_QUOTED = 600,
+};
+
+static struct instance *instance_of_child(struct child *child)
+{
+	return container_of(child, struct instance, child);
+}
+
+/* The last part of what the process wrote to stderr, from the beginning of a line when there is one. */
+static struct str instance_stderr_tail(const struct instance *instance)
+{
+	struct str text = str_trim(child_stderr(&instance->child));
+	struct str tail = str_from(text, text.n > STDERR_QUOTED ? text.n - STDERR_QUOTED : 0);
+	size_t line = tail.n < text.n ? str_find_char(tail, '\n') : STR_NONE;
+
+	return line == STR_NONE ? tail : str_from(tail, line + 1);
+}
+
+static void instance_blame(struct instance *instance, int code, const char *what)
+{
+	struct str tail = instance_stderr_tail(instance);
+
+	if (instance->ended.code)
+		return;
+	err_set(&instance->ended, code, "server %.*s %s; %s%.*s", STR_ARG(instance->definition->name), what,
+		tail.n ? "its stderr ends: " : "it wrote nothing to stderr", STR_ARG(tail));
+}
+
+static void instance_free(struct instance *instance)
+{
+	mcp_client_release(&instance->client);
+	arena_release(&instance->arena);
+	loop_free_later(instance->loop, instance);
+}
+
+void instance_hold(struct instance *instance)
+{
+	instance->holders++;
+}
+
+void instance_drop(struct instance **held)
+{
+	struct instance *instance = *held;
+
+	*held = NULL;
+	if (!instance)
+		return;
+	BUG_ON(instance->holders == 0);
+	if (--instance->holders == 0 && instance->state == INSTANCE_ENDED)
+		instance_free(instance);
+}
+
+/* -- the client on the pipes --------------------------------------------------------------------------------------------- */
+
+static int instance_send(struct mcp_transport *transport, struct str line)
+{
+	struct instance *instance = container_of(transport, struct instance, transport);
+
+	return child_write(&instance->child, line);
+}
+
+static void instance_notified(struct mcp_client *client, enum mcp_method method,
+			      const struct jsonrpc_message *message)
+{
+	struct instance *instance = client->owner;
+
+	instance->events->notified(instance, method, message);
+}
+
+static const struct mcp_client_events instance_client_events = { .notification = instance_notified };
+
+static void instance_opened(struct mcp_open *open, const struct err *err)
+{
+	struct instance *instance = container_of(open, struct instance, open);
+
+	if (!err) {
+		instance->state = INSTANCE_READY;
+		instance->was_ready = true;
+		instance->events->opened(instance);
+		return;
+	}
+	/* The process ended: its own callback has the reason and decides. */
+	if (err->code == ERR_CLOSED)
+		return;
+	instance->ended = *err;
+	err_prefix(&instance->ended, err->code, "server %.*s did not start",
+		   STR_ARG(instance->definition->name));
+	instance_stop(instance, "it did not become ready");
+}
+
+static void instance_open(struct instance *instance)
+{
+	const struct instance_definition *d = instance->definition;
+	const struct mcp_client_limits limits = { .message_max = d->line_max,
+						  .requests_max = d->requests_max,
+						  .noise_keep = d->noise_keep };
+	const struct mcp_open_options options = {
+		.order = instance->restarted ? MCP_FORCE_INITIALIZE : d->order,
+		.legacy_revision = MCP_LATEST_LEGACY,
+		.client_info = d->client_info,
+		.capabilities = STR("{}"),
+		.probe_ms = d->probe_ms,
+		.open_ms = d->start_ms,
+		.probe_setting = STR("upstream.probeTimeout"),
+		.open_setting = STR("pool.startTimeout"),
+	};
+
+	mcp_client_init(&instance->client, instance->loop, &instance->transport, &limits,
+			&instance_client_events, instance);
+	mcp_open_start(&instance->open, &instance->client, &options, instance_opened, instance);
+}
+
+/* -- the process --------------------------------------------------------------------------------------------------------- */
+
+static void instance_output(struct child *child, struct str line, bool too_long)
+{
+	mcp_client_receive(&instance_of_child(child)->client, line, too_long);
+}
+
+static int instance_spawn(struct instance *instance, struct err *err);
+
+static void instance_describe_end(struct instance *instance, const struct child_status *status)
+{
+	char what[128];
+
+	if (!status->started) {
+		if (!instance->ended.code)
+			instance->ended = status->err;
+		return;
+	}
+	if (status->signal_number)
+		snprintf(what, sizeof(what), "was ended by signal %d", status->signal_number);
+	else
+		snprintf(what, sizeof(what), "exited with code %d%s", status->exit_code,
+			 instance->was_ready ? "" : " before it was ready");
+	instance_blame(instance, ERR_CLOSED, what);
+}
+
+/* Some servers made before server/discover existed exit when they are asked anything before `initialize`: those get a second process. */
+static bool instance_try_again(struct instance *instance)
+{
+	if (instance->state != INSTANCE_STARTING || instance->restarted || !instance->open.probe_unanswered)
+		return false;
+	instance->restarted = true;
+	mcp_open_cancel(&instance->open);
+	mcp_client_release(&instance->client);
+	if (instance_spawn(instance, &instance->ended) < 0)
+		return false;
+	instance_open(instance);
+	return true;
+}
+
+static void instance_exited(struct child *child, const struct child_status *status)
+{
+	struct instance *instance = instance_of_child(child);
+
+	instance->open.probe_unanswered = instance->open.probe_unanswered && status->started;
+	if (instance->state == INSTANCE_STARTING && status->started) {
+		/* Tells the handshake that its peer is gone, so that it can say whether it was only a probe. */
+		mcp_client_closed(&instance->client, NULL);
+		if (instance_try_again(instance))
+			return;
+	}
+	instance_describe_end(instance, status);
+	instance->state = INSTANCE_ENDED;
+	mcp_client_closed(&instance->client, &instance->ended);
+	mcp_open_cancel(&instance->open);
+	instance->holders++; /* of this function: the callback may drop all others */
+	instance->events->ended(instance);
+	instance_drop(&instance);
+}
+
+static const struct child_events instance_child_events = { .output = instance_output,
+							   .exited = instance_exited };
+
+static int instance_spawn(struct instance *instance, struct err *err)
+{
+	const struct instance_definition *d = instance->definition;
+	const struct child_spec spec = {
+		.supervisor = d->supervisor,
+		.argv = d->argv,
+		.env = d->env,
+		.cwd = d->cwd,
+		.line_max = d->line_max,
+		.stderr_keep = d->stderr_keep,
+		.input_max = d->input_max,
+		.close_ms = d->close_ms,
+		.term_ms = d->term_ms,
+		.stdin_fd = -1,
+	};
+
+	return child_start(&instance->child, instance->loop, &spec, &instance_child_events, err);
+}
+
+static void instance_not_started(struct deferred *deferred)
+{
+	struct instance *instance = container_of(deferred, struct instance, unstarted);
+	const struct child_status status = { .err = instance->ended };
+
+	instance_exited(&instance->child, &status);
+}
+
+struct instance *instance_start(struct loop *loop, const struct instance_definition *definition,
+				const struct instance_events *events, void *owner)
+{
+	struct instance *instance = xnew(struct instance);
+
+	arena_init(&instance->arena, 0);
+	instance->definition = definition;
+	instance->events = events;
+	instance->loop = loop;
+	instance->owner = owner;
+	instance->transport.send = instance_send;
+	instance->started_at = instance->used_at = loop_now(loop);
+	list_init(&instance->node);
+	list_init(&instance->starters);
+	if (instance_spawn(instance, &instance->ended) < 0)
+		loop_defer(loop, &instance->unstarted, instance_not_started);
+	else
+		instance_open(instance);
+	return instance;
+}
+
+void instance_stop(struct instance *instance, const char *reason)
+{
+	if (instance->state >= INSTANCE_STOPPING)
+		return;
+	instance->state = INSTANCE_STOPPING;
+	if (!instance->ended.code)
+		err_set(&instance->ended, ERR_CLOSED, "server %.*s was stopped: %s",
+			STR_ARG(instance->definition->name), reason);
+	mcp_open_cancel(&instance->open);
+	mcp_client_closed(&instance->client, &instance->ended);
+	child_stop(&instance->child);
+}
+
+static const char *instance_state_name(enum instance_state state)
+{
+	static const char *const names[] = { "starting", "ready", "stopping", "ended" };
+
+	return names[state];
+}
+
+void instance_describe(const struct instance *instance, struct json_writer *w)
+{
+	uint64_t now = loop_now(instance->loop);
+
+	json_write_object_begin(w);
+	json_member_str(w, STR("id"), instance->id);
+	json_member_i64(w, STR("pid"), instance->child.pid);
+	json_member_str(w, STR("state"), str_of(instance_state_name(instance->state)));
+	json_member_u64(w, STR("holders"), instance->holders);
+	json_member_str(w, STR("key"), instance->key);
+	json_member_u64(w, STR("calls"), instance->calls);
+	json_member_u64(w, STR("uptimeSec"), (now - instance->started_at) / MS_PER_SECOND);
+	json_member_u64(w, STR("idleSec"), instance->holders ? 0 : (now - instance->used_at) / MS_PER_SECOND);
+	if (instance->state == INSTANCE_READY)
+		json_member_str(w, STR("protocolVersion"),
+				mcp_revision_name(instance->client.facts.revision));
+	json_member_u64(w, STR("noiseLines"), instance->client.noise);
+	if (instance->client.noise)
+		json_member_str(w, STR("noiseFirst"), mcp_client_noise(&instance->client));
+	json_write_object_end(w);
+}

@@ -1,0 +1,92 @@
+/*
+ * instance.h - one running process of a server: the supervised child, the MCP client on its pipes, and their common life.
+ *
+ * An instance is started once, becomes ready when the handshake is done (`opened`), serves, and ends (`ended`), by its own doing, by
+ * instance_stop(), or because it could not start. It never comes back: the pool starts another. Two things hold its memory: the process,
+ * until `ended` was called, and each holder, until instance_drop(). All on the loop thread.
+ */
+#ifndef HUB_INSTANCE_H
+#define HUB_INSTANCE_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/str.h"
+#include "io/child.h"
+#include "io/loop.h"
+#include "json/writer.h"
+#include "mcp/client.h"
+
+struct instance;
+
+/* What is started, and how. All pointers must outlive the instance. */
+struct instance_definition {
+	struct str name;		/* for messages */
+	const char *const *argv;	/* NULL-terminated */
+	const char *const *env;		/* NULL-terminated, complete */
+	const char *cwd;		/* NULL: ours */
+	const char *supervisor;		/* path of the supervisor program */
+	size_t line_max;		/* bytes of one message of the server */
+	size_t stderr_keep, noise_keep; /* bytes kept for errors and status */
+	size_t input_max;		/* unsent bytes on the way to the server */
+	size_t requests_max;		/* in flight at once */
+	uint64_t close_ms, term_ms;	/* the stop ladder (io/child.h) */
+	uint64_t start_ms,
+		probe_ms; /* patience with the handshake; with its first try when another can follow */
+	enum mcp_open_order order;
+	struct str client_info; /* raw Implementation of ours */
+};
+
+struct instance_events {
+	/* The handshake is done: instance->client is open. */
+	void (*opened)(struct instance *instance);
+	/* The process and all that came from it are gone; instance->ended has the reason. The last callback. */
+	void (*ended)(struct instance *instance);
+	/* A notification other than progress. */
+	void (*notified)(struct instance *instance, enum mcp_method method,
+			 const struct jsonrpc_message *message);
+};
+
+enum instance_state { INSTANCE_STARTING, INSTANCE_READY, INSTANCE_STOPPING, INSTANCE_ENDED };
+
+struct instance {
+	const struct instance_definition *definition;
+	const struct instance_events *events;
+	struct loop *loop;
+	void *owner;
+	enum instance_state state;
+	bool was_ready;
+	struct err ended; /* why: from the moment it is known, at the latest when `ended` is called */
+	struct child child;
+	struct mcp_client client;
+	struct mcp_transport transport;
+	struct mcp_open open;
+	struct deferred unstarted; /* tells `ended` of a supervisor that could not be started */
+	bool restarted;		   /* a legacy server ended upon the first handshake and was started again */
+	unsigned holders;
+
+	/* the pool's */
+	struct list_node node;
+	struct list_node starters; /* struct pool_acquire that wait for `opened` */
+	struct arena arena;	   /* of these two */
+	struct str key, id;
+	uint64_t started_at, used_at, calls;
+};
+
+/* Starts it. Nothing is called back from within; a command that cannot run is told through `ended`. */
+struct instance *instance_start(struct loop *loop, const struct instance_definition *definition,
+				const struct instance_events *events, void *owner);
+
+/* Begins the stop ladder; running requests fail at once with ERR_CLOSED. `reason` completes "server NAME was stopped: " in their
+ * errors. Harmless on one that is stopping or has ended. */
+void instance_stop(struct instance *instance, const char *reason);
+
+void instance_hold(struct instance *instance);
+/* Gives a hold back and leaves NULL. */
+void instance_drop(struct instance **instance);
+
+/* For status: {id, pid, key, state, era, holders, calls, uptimeSec, idleSec, noise, strays}. */
+void instance_describe(const struct instance *instance, struct json_writer *w);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * refresh.h - reading a server's list of tools anew, and keeping it on disk. Private to hub/.
+ */
+#ifndef HUB_REFRESH_H
+#define HUB_REFRESH_H
+
+#include "base/base.h"
+#include "hub/hub.h"
+
+/* Reads the tools of `server` through `instance`, or when that is NULL through one that is acquired for it. At most one refresh of a server
+ * runs: while it does, asking again makes it run once more afterwards. */
+void refresh_begin(struct hub_server *server, struct instance *instance);
+void refresh_cancel(struct hub_server *server);
+
+/* Takes the snapshot that an earlier life left on disk, if there is one. Blocking, for start-up. */
+void refresh_load_cached(struct hub_server *server);
+
+/* Writes `text` to `name` in the cache directory, on the worker pool. Takes over text (from buf_take()). */
+void hub_save_file(struct hub *hub, struct str name, struct str text);
+
+/* For the others of the room. */
+void hub_tell_event(struct hub *hub, enum log_level level, struct str event, struct str server,
+		    struct str detail);
+void hub_tools_changed(struct hub *hub);
+void hub_check_readies(struct hub *hub);
+void hub_check_stopped(struct hub *hub);
+
+#endif
