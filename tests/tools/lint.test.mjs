@@ -183,10 +183,10 @@ const cases = [
 	[
 		'unfinished work, machines and empty names are found',
 		'words',
-		{ 'src/hub/hub.c': ['// TO', 'DO later\n// /ho', 'me/someone/x\n'].join(''), ['src/hub/ut' + 'ils.h']: '' },
+		{ 'src/hub/hub.c': ['// TO', 'DO later\n// /ro', 'ot/x\n'].join(''), ['src/hub/ut' + 'ils.h']: '' },
 		[
 			`src/hub/hub.c:1: ${'TO' + 'DO'}: finish it, or file it`,
-			`src/hub/hub.c:2: ${'/ho' + 'me/someone/'}: the path of one machine or a registry's host name`,
+			`src/hub/hub.c:2: ${'/ro' + 'ot/'}: the path of one machine or a registry's host name`,
 			`src/hub/${'ut' + 'ils.h'}:1: a name that says nothing: call it after what it holds`,
 		],
 	],
