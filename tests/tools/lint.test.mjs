@@ -219,6 +219,21 @@ const cases = [
 		],
 	],
 	[
+		'comments send readers to documents that exist, and the index has every page',
+		'prose',
+		{
+			'src/io/file.c': source('/* docs/internals/file.md tells how, as async.md and gone.md do. */'),
+			'docs/internals/README.md': '- [Waiting](async.md)\n',
+			'docs/internals/async.md': '',
+			'docs/internals/lost.md': '',
+		},
+		[
+			'docs/internals/README.md:1: the index has no link to lost.md',
+			'src/io/file.c:3: no document docs/internals/file.md',
+			'src/io/file.c:3: no document gone.md',
+		],
+	],
+	[
 		'operations and settings in documents exist',
 		'prose',
 		{
