@@ -94,7 +94,9 @@ void loop_free(struct loop **ret_loop)
 	BUG_ON(loop->started || loop->heap.count || !list_empty(&loop->deferred));
 	uv_close((uv_handle_t *)&loop->idle, NULL);
 	timers_release(loop);
-	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	/* A loop_stop() that came too late ends the first turn early. */
+	while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0)
+		;
 	BUG_ON(uv_loop_close(&loop->uv) < 0);
 	free(loop->doomed);
 	free(loop);
