@@ -119,6 +119,7 @@ struct mcp_method_row {
 	enum mcp_sender sender;
 	uint8_t revisions;	 /* a bit per enum mcp_revision */
 	struct str routing_name; /* the parameter that Mcp-Name repeats (2026-07-28); empty: none */
+	struct str list_member;	 /* a list method's array in its result; empty: no list method */
 };
 
 /* The row of a method, MCP_METHOD_UNKNOWN included. */
@@ -161,8 +162,9 @@ enum mcp_error_code {
 	MCP_UNSUPPORTED_VERSION = -32022
 };
 
-/* Severity of notifications/message, RFC 5424; the least first, so that they compare. */
+/* Severity of notifications/message (RFC 5424), the least first, so that they compare. */
 enum mcp_log_level {
+	MCP_LOG_NONE, /* as a threshold: nothing is sent; no name on the wire */
 	MCP_LOG_DEBUG,
 	MCP_LOG_INFO,
 	MCP_LOG_NOTICE,
@@ -171,9 +173,15 @@ enum mcp_log_level {
 	MCP_LOG_CRITICAL,
 	MCP_LOG_ALERT,
 	MCP_LOG_EMERGENCY,
-	MCP_LOG_NONE /* as a threshold: send nothing; has no name on the wire */
+	MCP_LOG_LEVELS
 };
 struct str mcp_log_level_name(enum mcp_log_level level);
 bool mcp_log_level_find(struct str name, enum mcp_log_level *ret_level);
+
+/* Whether a message of that level passes the threshold. */
+static inline bool mcp_log_admits(enum mcp_log_level threshold, enum mcp_log_level level)
+{
+	return threshold != MCP_LOG_NONE && level >= threshold;
+}
 
 #endif

@@ -1,0 +1,274 @@
+#include "base/base.h"
+#include "mcp/client.h"
+
+#include "json/writer.h"
+#include "mcp/client_private.h"
+
+/* Storage of the outgoing message that is kept between messages, in bytes. */
+enum { OUT_KEEP = 64 * 1024 };
+
+void mcp_client_init(struct mcp_client *client, struct loop *loop, struct mcp_transport *transport,
+		     const struct mcp_client_limits *limits, const struct mcp_client_events *events,
+		     void *owner)
+{
+	static const struct mcp_client_events none;
+
+	*client = (struct mcp_client){
+		.loop = loop,
+		.transport = transport,
+		.limits = *limits,
+		.events = events ? events : &none,
+		.owner = owner,
+		.client_capabilities = STR("{}"),
+		.facts.revision = MCP_LATEST_LEGACY,
+	};
+	arena_init(&client->facts_arena, 0);
+	buf_init(&client->out, limits->message_max + 1);
+	for (size_t i = 0; i < MCP_CLIENT_BUCKETS; i++)
+		list_init(&client->pending[i]);
+}
+
+void mcp_client_release(struct mcp_client *client)
+{
+	BUG_ON(client->pending_count > 0);
+	buf_release(&client->out);
+	arena_release(&client->facts_arena);
+	*client = (struct mcp_client){ 0 };
+}
+
+/* -- sending ----------------------------------------------------------------------------------------------------------- */
+
+struct buf *client_out(struct mcp_client *client)
+{
+	buf_clear(&client->out, OUT_KEEP);
+	return &client->out;
+}
+
+int client_send(struct mcp_client *client)
+{
+	int code;
+
+	if (client->closed)
+		return ERR_CLOSED;
+	jsonrpc_make_line(&client->out, 0);
+	if (buf_append_char(&client->out, '\n') < 0)
+		return ERR_TOO_LARGE;
+	code = client->transport->send(client->transport, buf_str(&client->out));
+	if (code == 0)
+		client->sent++;
+	return code;
+}
+
+int client_send_unasked(struct mcp_client *client)
+{
+	int code = client_send(client);
+
+	if (code < 0)
+		client->unsent++;
+	return code;
+}
+
+int mcp_client_notify(struct mcp_client *client, enum mcp_method method, struct str params)
+{
+	jsonrpc_write_notification(client_out(client), mcp_method_name(method), params);
+	return client_send_unasked(client);
+}
+
+void mcp_client_answer(struct mcp_client *client, struct str id, struct str result)
+{
+	jsonrpc_write_result(client_out(client), id, result);
+	client_send_unasked(client);
+}
+
+void mcp_client_refuse(struct mcp_client *client, struct str id, const struct mcp_error *error)
+{
+	jsonrpc_write_error(client_out(client), id, error->code, error->message, error->data);
+	client_send_unasked(client);
+}
+
+/* -- receiving --------------------------------------------------------------------------------------------------------- */
+
+struct mcp_request *client_pending(const struct mcp_client *client, struct str id)
+{
+	struct mcp_request *request;
+	uint64_t number;
+
+	if (str_to_u64(id, &number) < 0)
+		return NULL;
+	list_for_each(request, &client->pending[number % MCP_CLIENT_BUCKETS], node)
+		if (request->id == number)
+			return request;
+	return NULL;
+}
+
+static void count_noise(struct mcp_client *client, struct str line)
+{
+	if (client->noise++ == 0)
+		client->noise_first =
+			arena_copy(&client->facts_arena, str_slice(line, 0, client->limits.noise_keep));
+}
+
+static void receive_progress(struct mcp_client *client, const struct jsonrpc_message *message,
+			     struct arena *arena)
+{
+	struct mcp_progress progress;
+	struct str token;
+	struct mcp_request *request;
+
+	if (!mcp_progress_read(message->params, arena, &progress, &token))
+		return;
+	request = client_pending(client, token);
+	if (request)
+		request_progressed(request, &progress, message->params);
+}
+
+static void receive_notification(struct mcp_client *client, const struct jsonrpc_message *message,
+				 struct arena *arena)
+{
+	enum mcp_method method = mcp_method_find(message->method);
+	struct jsonrpc_members params;
+
+	if (method == MCP_PROGRESS) {
+		receive_progress(client, message, arena);
+	} else if (method == MCP_CANCELLED) {
+		if (client->events->request_cancelled &&
+		    jsonrpc_members(message->params, arena, &params, NULL) == 0)
+			client->events->request_cancelled(client, jsonrpc_member(&params, STR("requestId")));
+	} else if (client->events->notification) {
+		client->events->notification(client, method, message);
+	}
+}
+
+/* A modern server sends no requests, and gets no answers if it does (2026-07-28, basic, "Messages"). */
+static void receive_request(struct mcp_client *client, const struct jsonrpc_message *message)
+{
+	enum mcp_method method = mcp_method_find(message->method);
+	struct err err;
+
+	if (client->open && !mcp_has(client->facts.revision, MCP_HAS_SERVER_REQUESTS)) {
+		client->strays++;
+		return;
+	}
+	if (method == MCP_PING) {
+		mcp_client_answer(client, message->id, STR("{}"));
+		return;
+	}
+	if (client->events->request && client->events->request(client, method, message))
+		return;
+	err_set(&err, ERR_UNSUPPORTED, "%.*s: this client does not offer that", STR_ARG(message->method));
+	mcp_client_refuse(
+		client, message->id,
+		&(struct mcp_error){ .code = MCP_METHOD_NOT_FOUND, .message = str_of(err.message) });
+}
+
+static void receive_response(struct mcp_client *client, const struct jsonrpc_message *message,
+			     struct arena *arena)
+{
+	struct mcp_request *request = client_pending(client, message->id);
+
+	if (request)
+		request_answered(request, message, arena);
+	else
+		client->strays++;
+}
+
+/* What looks like the answer to a request and cannot be used ends the request now rather than at its deadline. */
+static void receive_unusable(struct mcp_client *client, struct str line, const struct jsonrpc_fault *fault)
+{
+	struct mcp_request *request =
+		fault->code == 0 && fault->id.n ? client_pending(client, fault->id) : NULL;
+
+	if (!request) {
+		count_noise(client, line);
+		return;
+	}
+	request_fail(request, ERR_PROTOCOL, MCP_OUTCOME_UNKNOWN, "the server's answer is malformed: %s",
+		     fault->err.message);
+}
+
+static void receive_too_long(struct mcp_client *client, struct str beginning)
+{
+	struct mcp_request *request = client_pending(client, jsonrpc_peek_id(beginning));
+
+	if (!request) {
+		count_noise(client, beginning);
+		return;
+	}
+	request_fail(request, ERR_TOO_LARGE, MCP_OUTCOME_UNKNOWN,
+		     "the server's answer is longer than %zu bytes", client->limits.message_max);
+}
+
+static void receive_one(struct mcp_client *client, struct str text, struct arena *arena)
+{
+	const struct json_limits limits = { client->limits.message_max, client->limits.depth_max };
+	struct jsonrpc_message message;
+	struct jsonrpc_fault fault;
+
+	if (jsonrpc_read(text, &limits, arena, &message, &fault) < 0) {
+		receive_unusable(client, text, &fault);
+		return;
+	}
+	client->received++;
+	switch (message.kind) {
+	case JSONRPC_RESULT:
+	case JSONRPC_ERROR:
+		receive_response(client, &message, arena);
+		break;
+	case JSONRPC_NOTIFICATION:
+		receive_notification(client, &message, arena);
+		break;
+	case JSONRPC_REQUEST:
+		receive_request(client, &message);
+		break;
+	}
+}
+
+/* Batches exist in 2025-03-26 only; a server that sends them elsewhere is understood all the same. */
+static void receive_batch(struct mcp_client *client, struct str text, struct arena *arena)
+{
+	const struct json_limits limits = { client->limits.message_max, client->limits.depth_max };
+	const struct str *items;
+	size_t count;
+
+	if (jsonrpc_split(text, &limits, arena, SIZE_MAX, &items, &count, NULL) < 0 || count == 0) {
+		count_noise(client, text);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		receive_one(client, items[i], arena);
+}
+
+void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long)
+{
+	_cleanup_arena_ struct arena arena;
+
+	arena_init(&arena, 0);
+	line = str_trim(line);
+	if (!line.n)
+		return;
+	if (too_long)
+		receive_too_long(client, line);
+	else if (jsonrpc_is_batch(line))
+		receive_batch(client, line, &arena);
+	else
+		receive_one(client, line, &arena);
+}
+
+void mcp_client_closed(struct mcp_client *client, const struct err *why)
+{
+	if (client->closed)
+		return;
+	client->closed = true;
+	if (why)
+		client->closed_why = *why;
+	else
+		err_set(&client->closed_why, ERR_CLOSED, "the server closed the connection");
+	/* Callbacks may cancel other requests; none can be added any more. */
+	for (size_t i = 0; i < MCP_CLIENT_BUCKETS; i++)
+		while (!list_empty(&client->pending[i]))
+			request_fail(
+				list_first(&client->pending[i], struct mcp_request, node), ERR_CLOSED,
+				MCP_OUTCOME_UNKNOWN,
+				"the request was sent, and whether the server acted on it is unknown: %s",
+				client->closed_why.message);
+}

@@ -1,0 +1,55 @@
+#include "base/base.h"
+#include "mcp/jsonrpc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What was cut out of a text must lie within the text, and be JSON again. */
+static void check_part(struct str part, struct str whole)
+{
+	if (!part.n)
+		return;
+	BUG_ON(part.p < whole.p || part.p + part.n > whole.p + whole.n);
+	BUG_ON(json_check(part, NULL, NULL) != 0);
+}
+
+static void check_message(struct str text, struct arena *arena)
+{
+	struct jsonrpc_message message;
+	struct jsonrpc_fault fault;
+
+	if (jsonrpc_read(text, NULL, arena, &message, &fault) < 0) {
+		check_part(fault.id, text);
+		BUG_ON(fault.err.message[0] == '\0');
+		return;
+	}
+	check_part(message.id, text);
+	check_part(message.params, text);
+	check_part(message.result, text);
+	check_part(message.error_data, text);
+	BUG_ON(message.id.n && !jsonrpc_id_equal(message.id, message.id));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_arena_ struct arena arena;
+	const struct str *items;
+	struct str text = str_make((const char *)data, size), id;
+	struct jsonrpc_members members;
+	size_t count;
+
+	arena_init(&arena, 0);
+	check_message(text, &arena);
+	if (jsonrpc_split(text, NULL, &arena, 64, &items, &count, NULL) == 0)
+		for (size_t i = 0; i < count; i++) {
+			check_part(items[i], text);
+			BUG_ON(!items[i].n);
+			check_message(items[i], &arena);
+		}
+	if (jsonrpc_members(text, &arena, &members, NULL) == 0)
+		for (size_t i = 0; i < members.count; i++)
+			check_part(members.at[i].raw, text);
+	id = jsonrpc_peek_id(text);
+	BUG_ON(id.n && (id.p < text.p || id.p + id.n > text.p + text.n));
+	jsonrpc_decode_str(text, &arena);
+	return 0;
+}
