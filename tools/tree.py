@@ -22,7 +22,7 @@ class Tree:
     @functools.cached_property
     def files(self):
         """Every file that is tracked or would be, as paths from the root."""
-        listed = subprocess.run(["git", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        listed = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                 check=True, capture_output=True).stdout.decode()
         return sorted(name for name in set(listed.split("\0")) if name and os.path.isfile(self.root / name))
 
