@@ -43,11 +43,12 @@ struct json_doc {
 	void *block;	   /* decoded strings, the text of numbers and, if it suffices, the tape */
 };
 
-/* Parses `text`, which is not needed afterwards. On failure *doc is empty, and err has the position and says what was expected:
- * ERR_INVALID, or ERR_TOO_LARGE when a limit was passed. */
+/* Parses `text`, which is not needed afterwards. *doc is overwritten: empty after a failure, when err has the position and
+ * says what was expected: ERR_INVALID, or ERR_TOO_LARGE when a limit was passed. */
 int json_parse(struct json_doc *doc, struct str text, const struct json_limits *limits, struct err *err);
 
-/* The same with comments and trailing commas allowed (JSONC), for files that people write. Bytes in comments may be anything. */
+/* The same with comments and trailing commas allowed (JSONC), for files that people write. A byte order mark is
+ * skipped; bytes in comments may be anything. */
 int json_parse_jsonc(struct json_doc *doc, struct str text, const struct json_limits *limits,
 		     struct err *err);
 

@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "json/scan.h"
 
+static const struct str byte_order_mark = STR_INIT("\xef\xbb\xbf");
+
 int scan_init(struct scan *s, struct str text, const struct json_limits *limits, bool jsonc, struct err *err)
 {
 	size_t bytes_max = limits && limits->bytes_max ? limits->bytes_max : JSON_BYTES_MAX;
@@ -13,7 +15,9 @@ int scan_init(struct scan *s, struct str text, const struct json_limits *limits,
 			       text.n, bytes_max);
 	if (!text.p)
 		text.p = "";
-	*s = (struct scan){ .begin = text.p, .end = text.p + text.n, .jsonc = jsonc, .depth_max = depth_max };
+	*s = (struct scan){ .text = text.p, .jsonc = jsonc, .depth_max = depth_max };
+	s->begin = text.p + (jsonc && str_starts_with(text, byte_order_mark) ? byte_order_mark.n : 0);
+	s->end = text.p + text.n;
 	return 0;
 }
 
@@ -54,7 +58,7 @@ int scan_error(const struct scan *s, struct err *err)
 	if (err) {
 		err->line = line;
 		err->column = column;
-		err->offset = (size_t)(s->failed_at - s->begin);
+		err->offset = (size_t)(s->failed_at - s->text);
 	}
 	return code;
 }

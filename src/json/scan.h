@@ -21,7 +21,8 @@
 enum { SCAN_SLACK = 8 };
 
 struct scan {
-	const char *begin, *end;
+	const char *text;	 /* what offsets in errors count from */
+	const char *begin, *end; /* the text without a byte order mark */
 	bool jsonc;
 	unsigned depth_max, depth_outside; /* containers around what is scanned count as well */
 	/* The first failure; `failed_at` is NULL while there is none. */
@@ -116,7 +117,7 @@ _hot_inline_ uint64_t load_word(const char *p)
 	return word;
 }
 
-#define EACH_BYTE(c) ((uint64_t)(c) * 0x0101010101010101)
+#define EACH_BYTE(c) ((uint64_t)(c)*0x0101010101010101)
 
 /*
  * The high bit of every byte that does not stand for itself in a string: a quote, a backslash, a control character, or a byte over
