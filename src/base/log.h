@@ -1,7 +1,7 @@
 /*
  * log.h - structured log records: typed fields, one line each, as text, JSON or logfmt.
  *
- * Only programs log (style.md): they hold a struct logger, which drops what is below its level and hands whole lines to a sink.
+ * Only programs log (CONTRIBUTING.md): they hold a struct logger, which drops what is below its level and hands whole lines to a sink.
  * Whatever a message, key or value holds, a record stays one line that cannot be mistaken for another: control characters,
  * newlines and broken UTF-8 are escaped or replaced, keys are reduced to [A-Za-z0-9_.-]. Values of fields whose key marks a
  * secret are replaced by "[redacted]". Values and lines have maxima. Pure: clock and sink are given. Not thread-safe.
