@@ -19,7 +19,9 @@ function count(t, files) {
 	return { status: run.status, lines: run.stdout.trimEnd().split('\n') };
 }
 
-const unit = (stdout, result = 'OK', returncode = 0) => [{ name: 'base / buf', stdout, result, returncode }];
+const unit = (stdout, result = 'OK', returncode = 0, command = ['src/base/buf_test']) => [
+	{ name: 'base / buf', stdout, result, returncode, command },
+];
 const node = (body) => `TAP version 13\n${body}# tests 1\n`;
 
 test('counts the cases of a cmocka program', (t) => {
@@ -55,8 +57,13 @@ test('counts a leak found after every case passed', (t) => {
 });
 
 test('counts a program without TAP as one test', (t) => {
-	const { lines } = count(t, { 'unit.json': unit('12 inputs\n') });
+	const { lines } = count(t, { 'unit.json': unit('12 inputs\n', 'OK', 0, ['src/base/units_fuzz', 'tests/corpus/units']) });
 	assert.equal(lines.at(-1), '1 passed, 0 failed');
+});
+
+test('fails a test program that reports no case', (t) => {
+	const { lines } = count(t, { 'unit.json': unit('') });
+	assert.deepEqual(lines, ['FAILED   base / buf: reported no test case', '0 passed, 1 failed']);
 });
 
 test('counts the tests of node, not its suites', (t) => {
