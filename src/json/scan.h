@@ -117,7 +117,7 @@ _hot_inline_ uint64_t load_word(const char *p)
 	return word;
 }
 
-#define EACH_BYTE(c) ((uint64_t)(c)*0x0101010101010101)
+#define EACH_BYTE(c) ((uint64_t)(c) * 0x0101010101010101)
 
 /*
  * The high bit of every byte that does not stand for itself in a string: a quote, a backslash, a control character, or a byte over
