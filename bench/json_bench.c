@@ -40,7 +40,7 @@ static void write_property(struct json_writer *w, unsigned at)
 	json_member_str(w, STR("type"), at % 3 == 2 ? STR("integer") : STR("string"));
 	json_member_str(
 		w, STR("description"),
-		STR("What the server should look at; a relative path is taken from the \"root\" of the workspace, see roots"));
+		STR("What the server should look at; a relative path is taken from the \"root\" of the workspace"));
 	if (at % 3 == 2) {
 		json_member_i64(w, STR("minimum"), 1);
 		json_member_i64(w, STR("maximum"), 1000 * (int64_t)at);
