@@ -7,7 +7,6 @@
 #include "base/quote.h"
 #include "text/place.h"
 
-#include <endian.h>
 #include <inttypes.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,14 +43,22 @@ size_t base64_encoded_size(size_t n)
 	return (n + 2) / 3 * 4;
 }
 
+/* Eight bytes, the first in the highest bits; compilers make one load of this. */
+static uint64_t load_bits(const uint8_t *in)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		bits = bits << 8 | in[i];
+	return bits;
+}
+
 /* The characters of whole groups; `n` is a multiple of three. Reads eight bytes to use six, so the end goes the slower way. */
 static void encode_groups(char *out, const uint8_t *in, size_t n)
 {
 	for (; n >= 8; n -= 6, in += 6, out += 8) {
-		uint64_t bits;
+		uint64_t bits = load_bits(in);
 
-		memcpy(&bits, in, sizeof(bits));
-		bits = be64toh(bits);
 		for (unsigned i = 0; i < 8; i++)
 			out[i] = alphabet[bits >> (58 - 6 * i) & 63];
 	}
@@ -149,8 +156,8 @@ static size_t decode_groups(char *out, const char *in, size_t n)
 
 		if ((a | b | c | d | e | f | g | h) & NO_DIGIT)
 			break;
-		bits = htobe64(bits);
-		memcpy(out, &bits, 6);
+		for (unsigned i = 0; i < 6; i++)
+			out[i] = (char)(bits >> (56 - 8 * i));
 	}
 	for (; n - at >= 4; at += 4, out += 3) {
 		const char *p = in + at;
