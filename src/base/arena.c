@@ -54,7 +54,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 	BUG_ON(size > SIZE_MAX - ARENA_ALIGN);
 	size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-	if (!arena->at || size > (size_t)(arena->end - arena->at))
+	if (size > (size_t)(arena->end - arena->at))
 		arena_grow(arena, size);
 	p = arena->at;
 	arena->at += size;

@@ -24,6 +24,8 @@ bool eras_set(struct hub_eras *eras, struct str pool_id, int era);
 int eras_write(const struct hub_eras *eras, struct buf *out);
 
 #define ERAS_FILE "upstream-eras.json"
-enum { ERAS_FILE_MAX = 1 << 20 };
+enum {
+	ERAS_FILE_MAX = 1 << 20, /* bytes: some ten thousand servers */
+};
 
 #endif

@@ -5,6 +5,10 @@
 #include "hub/server.h"
 #include "io/files.h"
 
+enum {
+	PATH_SIZE = 4096, /* PATH_MAX of Linux */
+};
+
 /* -- listeners ----------------------------------------------------------------------------------------------------------- */
 
 void hub_listen(struct hub *hub, struct hub_listener *listener)
@@ -41,7 +45,7 @@ void hub_tools_changed(struct hub *hub)
 
 static void hub_load_eras(struct hub *hub)
 {
-	char path[4096];
+	char path[PATH_SIZE];
 	struct str text = { NULL, 0 };
 
 	if (hub->limits.keep_eras && hub->limits.cache_dir) {
@@ -113,7 +117,7 @@ static void hub_instance_notified(void *context, struct pool_group *group, struc
 	list_for_each(server, &hub->servers, node) {
 		if (server->group != group)
 			continue;
-		if (method == MCP_TOOLS_LIST_CHANGED && instance->state == INSTANCE_READY)
+		if (method == MCP_TOOLS_CHANGED && instance->state == INSTANCE_READY)
 			refresh_begin(server, instance);
 		else if (method == MCP_LOG_MESSAGE)
 			hub_tell_event(hub, LOG_LEVEL_DEBUG, STR("server.log"), server->name,

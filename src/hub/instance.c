@@ -111,7 +111,6 @@ static void instance_open(struct instance *instance)
 		.capabilities = STR("{}"),
 		.probe_ms = d->probe_ms,
 		.open_ms = d->start_ms,
-		.probe_setting = STR("upstream.probeTimeout"),
 		.open_setting = STR("pool.startTimeout"),
 	};
 

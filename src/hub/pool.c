@@ -351,11 +351,15 @@ static void group_serve(struct pool_group *group, struct pool_acquire *acquire, 
 static void group_pump(struct pool_group *group)
 {
 	struct pool_acquire *acquire;
+	struct instance *instance;
+	unsigned coming = 0;
 
 	if (group->pool->stopping)
 		return;
+	list_for_each(instance, &group->instances, node)
+		coming += instance->state == INSTANCE_STOPPING;
 	list_for_each(acquire, &group->waiting, node)
-		group_serve(group, acquire);
+		group_serve(group, acquire, &coming);
 }
 
 /* -- groups -------------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "hub/eras.h"
 #include "hub/refresh.h"
 #include "base/ids.h"
+#include "base/units.h"
 
 #include <openssl/evp.h>
 

@@ -133,6 +133,9 @@ int signal_watch_start(struct signal_watch *watch, struct loop *loop, int number
 		       void (*arrived)(struct signal_watch *watch, int number), struct err *err);
 void signal_watch_stop(struct signal_watch *watch);
 
+/* Lets a signal pass unnoticed from now on: SIGPIPE, whose message write(2) gives as EPIPE too. Children begin with the default again. */
+int signal_ignore(int number, struct err *err);
+
 struct file_watch {
 	void *handle;
 	void (*changed)(struct file_watch *watch);

@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "io/loop_private.h"
 
+#include <signal.h>
+
 struct signal_watch_handle {
 	uv_signal_t signal; /* first: loop_close_handle() */
 	struct signal_watch *watch;
@@ -43,4 +45,13 @@ void signal_watch_stop(struct signal_watch *watch)
 	((struct loop *)handle->signal.data)->started--;
 	watch->handle = NULL;
 	loop_close_handle((uv_handle_t *)&handle->signal);
+}
+
+int signal_ignore(int number, struct err *err)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	if (sigaction(number, &ignore, NULL) < 0)
+		return err_errno(err, "cannot ignore signal %d", number);
+	return 0;
 }

@@ -32,7 +32,6 @@ struct config_process {
 	struct str url; /* remote servers only */
 	const struct variable *headers;
 	size_t header_count;
-	struct str auth; /* JSON text, or empty */
 };
 
 /* Which of a server's tools are offered: patterns as written (exact name, glob, or /regexp/). */
@@ -56,13 +55,14 @@ struct config_server {
 	struct str description; /* for listings */
 	struct str prelude;	/* put in front of its generated types */
 	struct config_filter filter;
-	const struct config_block *block; /* private */
+	const struct config_block *block; /* private: what its mcpx block says */
 };
 
-/* A key that nothing claims, for doctor. */
-struct config_unknown_key {
+/* A key that has no effect, for doctor. */
+struct config_ignored_key {
 	struct str file, key; /* the key with its path: mcpServers.files.alwaysAllow */
 	unsigned line, column;
+	bool unclaimed; /* nothing of ours: another program's, or misspelled. Else this version does not act on it. */
 };
 
 /* One place that was looked at, nearest first. */
@@ -80,8 +80,8 @@ struct config {
 	size_t server_count;
 	const struct config_source *sources;
 	size_t source_count;
-	const struct config_unknown_key *unknown;
-	size_t unknown_count;
+	const struct config_ignored_key *ignored;
+	size_t ignored_count;
 	struct config_contents *contents; /* private */
 };
 
@@ -99,7 +99,7 @@ int config_reload(struct config **ret_config, const struct config *old, const st
 void config_free(struct config **config);
 
 /* Whether a file's contents differ from what was loaded. Looks at sizes and times first, reads only what those say may have changed. */
-bool config_changed(const struct config *config);
+bool config_changed(const struct config *config, const struct settings *set);
 
 /* The server of this name or namespace, or NULL. Also finds servers that are disabled or in error. */
 const struct config_server *config_find(const struct config *config, struct str name);

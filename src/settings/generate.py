@@ -18,7 +18,7 @@ import sys
 KINDS = ["bool", "int", "duration", "bytes", "enum", "list", "paths", "string"]
 SCOPES = ["daemon", "client", "call", "plugin"]
 KEYS = {"path", "kind", "default", "scope", "hot", "plumbing", "text", "detail", "enum", "enumAliases", "min", "max",
-        "env", "flag", "envAliases", "flagAliases", "commands", "aliasCommands", "notInFile"}
+        "env", "flag", "envAliases", "flagAliases", "commands", "aliasCommands", "notInFile", "repeats"}
 INT64_MAX = 2**63 - 1
 DURATION_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 BYTE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
@@ -79,6 +79,8 @@ def check(setting, spellings):
         fail(path, f"the default {default} is not among its values")
     if kind == "bool" and default not in ("true", "false"):
         fail(path, f"the default {default} is neither true nor false")
+    if setting.get("repeats") and kind != "list":
+        fail(path, "only the flag of a list can be repeated")
     if kind in NUMBERS:
         try:
             low, value, high = bounds(setting)[0], NUMBERS[kind](default), bounds(setting)[1]
@@ -162,7 +164,7 @@ def c_declaration(setting, lists):
         out.append(f"\t\t.{field} = STR_INIT({c_str(text)}),")
     out.append(f"\t\t.kind = SETTING_KIND_{setting['kind'].upper()},")
     out.append(f"\t\t.scope = SETTING_SCOPE_{setting['scope'].upper()},")
-    for field, key in (("hot", "hot"), ("plumbing", "plumbing"), ("not_in_file", "notInFile")):
+    for field, key in (("hot", "hot"), ("plumbing", "plumbing"), ("not_in_file", "notInFile"), ("repeats", "repeats")):
         if setting.get(key):
             out.append(f"\t\t.{field} = true,")
     if setting["kind"] in NUMBERS:

@@ -37,5 +37,8 @@ void settings_print(const struct settings *set, const struct setting_filter *fil
 /* The answer to a change (PUT /v1/settings/{path}): {path, value, applied, restartRequired, note}. */
 void setting_write_change(const struct settings *set, enum setting setting,
 			  const struct setting_change *change, struct json_writer *w);
+/* The answer to taking a change back (DELETE): {path, removed, value, source}. */
+void setting_write_unset(const struct settings *set, enum setting setting, bool removed,
+			 struct json_writer *w);
 
 #endif

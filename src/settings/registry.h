@@ -38,6 +38,7 @@ struct setting_declaration {
 	enum setting_scope scope;
 	bool hot;	  /* read afresh at each use */
 	bool plumbing;	  /* works, and is left out of ordinary listings */
+	bool repeats;	  /* of a list: each flag adds one element, which may hold commas */
 	bool not_in_file; /* decides which files are read, so no file may set it */
 	int64_t min, max; /* of a number, a duration (ms) or a size */
 	struct str env;	  /* MCPX_POOL_CALL_TIMEOUT */

@@ -1,0 +1,54 @@
+#include "base/base.h"
+#include "api/access.h"
+#include "base/ids.h"
+#include "io/http_origin.h"
+
+static bool host_allowed(const struct access *access, const struct http_request *request)
+{
+	/* Nobody can name a unix socket from outside, and its clients send whatever Host they like. */
+	if (request->peer->local)
+		return true;
+	return http_host_is_allowed(http_field(request, STR("host")), &access->address,
+				    access->address.n ? 1 : 0);
+}
+
+static bool origin_allowed(const struct access *access, const struct http_request *request)
+{
+	struct setting_items allowed = settings_items(access->settings, SETTING_TRANSPORT_ALLOWED_ORIGINS);
+	struct str origin = http_field(request, STR("origin"));
+
+	return !origin.p || http_origin_is_allowed(origin, allowed.items, allowed.count);
+}
+
+unsigned access_check(const struct access *access, const struct http_request *request, struct err *err)
+{
+	if (!host_allowed(access, request)) {
+		err_set(err, ERR_DENIED,
+			"this Host is not served here; use the address that the daemon listens on");
+		return 403;
+	}
+	if (!origin_allowed(access, request)) {
+		err_set(err, ERR_DENIED,
+			"requests from this Origin are refused; add it to transport.allowedOrigins to allow it");
+		return 403;
+	}
+	if (request->peer->local) {
+		if (request->peer->uid == access->uid || request->peer->uid == 0)
+			return 0;
+		err_set(err, ERR_DENIED, "this daemon belongs to another user");
+		return 403;
+	}
+	if (!access->token_needed)
+		return 0;
+	if (secret_eq(http_bearer_token(http_field(request, STR("authorization"))), access->token))
+		return 0;
+	err_set(err, ERR_DENIED, "a bearer token is needed over TCP: the daemon's token file has it");
+	return 401;
+}
+
+struct str access_principal(const struct access *access, struct http_request *request)
+{
+	if (request->peer->local)
+		return arena_printf(&request->arena, "uid:%u", (unsigned)request->peer->uid);
+	return access->token_needed ? STR("token") : STR("loopback");
+}

@@ -1,0 +1,221 @@
+#include "base/base.h"
+#include "api/api.h"
+#include "io/http_origin.h"
+
+api_operation *const api_operations[OPERATION_COUNT] = {
+	[OPERATION_HEALTH] = api_health,
+	[OPERATION_STATUS] = api_status,
+	[OPERATION_NAMESPACES] = api_namespaces,
+	[OPERATION_TOOLS] = api_tools,
+	[OPERATION_SEARCH] = api_search,
+	[OPERATION_TYPES] = api_types,
+	[OPERATION_CLIENT] = api_client,
+	[OPERATION_CALL] = api_tool_call,
+	[OPERATION_EXEC] = api_exec,
+	[OPERATION_ARTIFACT_PUT] = api_artifact_put,
+	[OPERATION_ARTIFACTS] = api_artifacts,
+	[OPERATION_ARTIFACT_GET] = api_artifact_get,
+	[OPERATION_ARTIFACT_DELETE] = api_artifact_delete,
+	[OPERATION_SETTINGS_LIST] = api_settings_list,
+	[OPERATION_SETTINGS_GET] = api_settings_get,
+	[OPERATION_SETTINGS_SET] = api_settings_set,
+	[OPERATION_SETTINGS_UNSET] = api_settings_unset,
+	[OPERATION_SERVERS_LIST] = api_servers_list,
+	[OPERATION_REFRESH] = api_refresh,
+	[OPERATION_OPENAPI] = api_openapi,
+	[OPERATION_SHUTDOWN] = api_shutdown,
+};
+
+/* -- /v1 ----------------------------------------------------------------------------------------------------------------- */
+
+/* Who calls, as the request's fields say. What a client says of itself only chooses instances among its own user's. */
+static struct hub_caller request_caller(struct http_request *request)
+{
+	struct hub_caller caller = {
+		.session = http_field(request, STR("x-mcpx-session")),
+		.parent_session = http_field(request, STR("x-mcpx-parent-session")),
+		.call_id = http_field(request, STR("x-mcpx-call")),
+		.cwd = http_field(request, STR("x-mcpx-cwd")),
+		.run = http_field(request, STR("x-mcpx-run")),
+	};
+	uint64_t pid;
+
+	if (str_to_u64(http_field(request, STR("x-mcpx-pid")), &pid) == 0 && pid <= INT32_MAX)
+		caller.pid = (uint32_t)pid;
+	return caller;
+}
+
+static void v1_gone(struct http_request *request)
+{
+	struct api_call *call = request->owner;
+
+	call->api->active--;
+	if (call->cancelled)
+		call->cancelled(call);
+}
+
+static void v1_run(struct api_call *call)
+{
+	struct err err;
+
+	if (api_check_required(call, &err) < 0)
+		api_answer_error(call, &err);
+	else
+		api_operations[call->operation->id](call);
+}
+
+static void v1_body(struct http_request *request, struct str body)
+{
+	struct api_call *call = request->owner;
+	struct err err;
+
+	if (body.n && api_take_object(call, body, &err) < 0)
+		api_answer_error(call, &err);
+	else
+		v1_run(call);
+}
+
+static size_t body_limit(const struct api_call *call)
+{
+	switch (call->operation->id) {
+	case OPERATION_CALL:
+		return settings_bytes(call->api->settings, SETTING_HTTP_CALL_BODY_LIMIT);
+	case OPERATION_EXEC:
+		return settings_bytes(call->api->settings, SETTING_EXEC_SOURCE_MAX);
+	case OPERATION_REFRESH:
+	case OPERATION_SHUTDOWN:
+		return settings_bytes(call->api->settings, SETTING_HTTP_CONTROL_BODY_LIMIT);
+	default:
+		return settings_bytes(call->api->settings, SETTING_HTTP_BODY_LIMIT);
+	}
+}
+
+static struct api_call *v1_call(struct api *api, struct http_request *request,
+				const struct operation *operation)
+{
+	struct api_call *call = arena_new(&request->arena, struct api_call);
+
+	call->api = api;
+	call->operation = operation;
+	call->arena = &request->arena;
+	call->values = arena_array(call->arena, struct api_value, operation->input_count + 1);
+	call->caller = request_caller(request);
+	call->http = request;
+	request->owner = call;
+	request->gone = v1_gone;
+	api->active++;
+	return call;
+}
+
+static const struct operation_input *path_input(const struct operation *operation)
+{
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (operation->inputs[i].place == INPUT_PATH)
+			return &operation->inputs[i];
+	return NULL;
+}
+
+static void v1_request(struct api *api, struct http_request *request)
+{
+	struct str parameter, allowed;
+	const struct operation *operation =
+		operation_route(request->method, request->path, &parameter, &allowed);
+	struct api_call *call;
+	struct err err = { 0 };
+
+	if (!operation && allowed.p) {
+		api_respond_error(request, 405,
+				  arena_printf(&request->arena, "this route takes %.*s", STR_ARG(allowed)),
+				  &(struct http_field){ STR("Allow"), allowed }, 1);
+		return;
+	}
+	if (!operation) {
+		api_respond_error(request, 404,
+				  STR("there is no such route; GET /v1/openapi.json has them all"), NULL, 0);
+		return;
+	}
+	call = v1_call(api, request, operation);
+	/* A malformed header of settings is as if it were not there: it must not make an old client fail. */
+	(void)settings_for_call(&call->settings, api->settings, http_field(request, STR("x-mcpx-settings")),
+				call->arena, NULL);
+	if ((parameter.n && api_take_text(call, path_input(operation), parameter, &err) < 0) ||
+	    api_take_query(call, request->query, &err) < 0)
+		api_answer_error(call, &err);
+	else if ((operation->flags & OPERATION_BODY) || !request->has_body)
+		v1_run(call);
+	else
+		http_read_body(request, body_limit(call), v1_body);
+}
+
+/* -- the entry ----------------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct http_request *request, unsigned status, const struct err *err)
+{
+	static const struct http_field challenge = { STR_INIT("WWW-Authenticate"),
+						     STR_INIT("Bearer realm=\"mcpx\"") };
+
+	api_respond_error(request, status, str_of(err->message), &challenge, status == 401 ? 1 : 0);
+}
+
+void api_request(void *context, struct http_request *request)
+{
+	struct api *api = context;
+	struct err err;
+	unsigned status = access_check(&api->access, request, &err);
+
+	api->last_use = loop_now(api->loop);
+	if (status)
+		refuse(request, status, &err);
+	else if (api->mcp && str_eq(request->path, settings_string(api->settings, SETTING_PROTO_MCP_PATH)))
+		mcp_http_door_request(api->mcp, request, access_principal(&api->access, request), NULL);
+	else if (str_eq(request->path, STR("/v1/stdio")))
+		door_stdio_request(api, request);
+	else
+		v1_request(api, request);
+}
+
+/* -- life ---------------------------------------------------------------------------------------------------------------- */
+
+static void api_tools_changed(struct hub_listener *listener)
+{
+	struct api *api = container_of(listener, struct api, listener);
+
+	mcp_server_tools_changed(&api->door.server);
+	door_stdio_tools_changed(api);
+}
+
+int api_init(struct api *api, struct err *err)
+{
+	const struct settings *set = api->settings;
+	const struct mcp_http_door_options options = {
+		.sessions_max = (size_t)settings_int(set, SETTING_PROTO_SESSION_MAX),
+		.session_idle_ms = settings_duration(set, SETTING_PROTO_SESSION_IDLE),
+		.keep_alive_ms = settings_duration(set, SETTING_TRANSPORT_SSE_KEEP_ALIVE),
+		.streams_max = (size_t)settings_int(set, SETTING_PROTO_STREAM_MAX),
+	};
+
+	list_init(&api->stdio_doors);
+	list_init(&api->runs);
+	api->last_use = loop_now(api->loop);
+	door_init(&api->door, api, settings_choice(set, SETTING_SERVE_MODE),
+		  settings_items(set, SETTING_MCP_PASSTHROUGH));
+	api->listener = (struct hub_listener){ .tools_changed = api_tools_changed };
+	hub_listen(api->hub, &api->listener);
+	if (!settings_bool(set, SETTING_PROTO_SERVE_MCP))
+		return 0;
+	return mcp_http_door_new(&api->mcp, api->loop, &api->door.server, &options, err);
+}
+
+void api_drain(struct api *api)
+{
+	if (api->mcp)
+		mcp_http_door_drain(api->mcp);
+	door_stdio_drain(api);
+}
+
+void api_release(struct api *api)
+{
+	hub_unlisten(&api->listener);
+	mcp_http_door_free(&api->mcp);
+	door_release(&api->door);
+}

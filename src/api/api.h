@@ -1,0 +1,79 @@
+/*
+ * api.h - what the daemon offers to the outside: the /v1 routes, and MCP at its own path and for `mcpx serve`.
+ *
+ * struct api ties the rooms together for the operations: it owns none of them. api_request() is the one entry for HTTP; it checks who may ask
+ * (access.h) before anything else, then finds the operation or the MCP door. All on the loop thread.
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include "api/access.h"
+#include "api/call.h"
+#include "api/door.h"
+#include "artifacts/store.h"
+#include "base/base.h"
+#include "hub/hub.h"
+#include "io/http_server.h"
+#include "io/loop.h"
+#include "mcp/http_door.h"
+#include "settings/config.h"
+#include "settings/places.h"
+#include "settings/settings.h"
+
+struct api_program {
+	/* Reads the configuration again and gives it to the hub; counts as hub_reload(). */
+	int (*reload)(void *context, unsigned *ret_added, unsigned *ret_removed, struct err *err);
+	/* Begins an orderly stop; returns at once. */
+	void (*stop)(void *context, const char *why);
+	void *context;
+};
+
+struct api {
+	struct loop *loop;
+	struct hub *hub;
+	struct artifact_store *artifacts; /* NULL when artifacts.enabled is false */
+	struct settings *settings;
+	const struct places *places;
+	const char *version;
+	const char *supervisor;
+	const char *endpoint; /* "unix:/...", and the TCP address when there is one */
+	uint16_t port;	      /* of the TCP listener, 0: none */
+	uint64_t started;     /* loop_now() */
+	struct access access;
+	struct api_program program;
+	struct http_server *server;
+	struct api_door door;	   /* of the MCP endpoint */
+	struct mcp_http_door *mcp; /* NULL when proto.serveMCP is false */
+	struct hub_listener listener;
+	struct list_node stdio_doors; /* of `mcpx serve` */
+	struct list_node runs;	      /* scripts that run */
+	unsigned run_count;
+	uint64_t last_use; /* loop_now() of the last request */
+	unsigned active;   /* requests that are not answered */
+};
+
+/* Ready to serve; the fields up to `server` are set by the program. */
+int api_init(struct api *api, struct err *err);
+/* Ends the MCP door's streams and the stdio channels; running calls go on. Before http_server_drain(). */
+void api_drain(struct api *api);
+void api_release(struct api *api);
+
+/* struct http_handler's function. */
+void api_request(void *context, struct http_request *request);
+
+/* -- the operations' functions, by operation ----------------------------------------------------------------------------------- */
+
+typedef void api_operation(struct api_call *call);
+extern api_operation *const api_operations[OPERATION_COUNT];
+
+api_operation api_health, api_status, api_namespaces, api_servers_list;
+api_operation api_tools, api_search, api_types, api_client;
+api_operation api_tool_call, api_exec;
+api_operation api_artifact_put, api_artifacts, api_artifact_get, api_artifact_delete;
+api_operation api_settings_list, api_settings_get, api_settings_set, api_settings_unset;
+api_operation api_refresh, api_openapi, api_shutdown;
+
+/* Runs `then` when every server has a snapshot or has failed to give one; ready->owner is the call. */
+void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready));
+
+#endif

@@ -1,0 +1,366 @@
+#include "base/base.h"
+#include "api/call.h"
+#include "api/api.h"
+#include "mcp/jsonrpc.h"
+#include "text/percent.h"
+
+enum {
+	/* Bytes of one answer. What operations write is bounded by what they list; this only keeps a mistake from taking all memory. */
+	ANSWER_MAX = 256 << 20,
+};
+
+/* -- inputs -------------------------------------------------------------------------------------------------------------- */
+
+static struct api_value *call_slot(const struct api_call *call, const struct operation_input *input)
+{
+	return &call->values[input - call->operation->inputs];
+}
+
+static const struct api_value *call_value(const struct api_call *call, struct str name)
+{
+	const struct operation_input *input = operation_input_find(call->operation, name);
+	const struct api_value *value;
+
+	BUG_ON(!input);
+	value = call_slot(call, input);
+	return value->input ? value : NULL;
+}
+
+static struct str json_join_strings(struct str raw, struct arena *arena)
+{
+	static const struct json_limits limits = { 0 };
+	struct str joined = { NULL, 0 };
+	const struct str *items;
+	size_t count;
+
+	if (jsonrpc_split(raw, &limits, arena, SIZE_MAX, &items, &count, NULL) < 0)
+		return joined;
+	for (size_t i = 0; i < count; i++) {
+		struct str item = jsonrpc_decode_str(items[i], arena);
+
+		joined = joined.p ? arena_concat(arena, joined, STR(","), item) : item;
+	}
+	return joined;
+}
+
+struct str api_input_str(const struct api_call *call, struct str name)
+{
+	const struct api_value *value = call_value(call, name);
+
+	if (!value)
+		return str_make(NULL, 0);
+	if (value->text.p)
+		return value->text;
+	if (str_starts_with(value->raw, STR("[")))
+		return json_join_strings(value->raw, call->arena);
+	return jsonrpc_decode_str(value->raw, call->arena);
+}
+
+static struct str value_source(const struct api_value *value)
+{
+	return value->text.p ? value->text : value->raw;
+}
+
+int64_t api_input_int(const struct api_call *call, struct str name, int64_t otherwise)
+{
+	const struct api_value *value = call_value(call, name);
+	int64_t number;
+
+	return value && str_to_i64(value_source(value), &number) == 0 ? number : otherwise;
+}
+
+double api_input_number(const struct api_call *call, struct str name, double otherwise)
+{
+	const struct api_value *value = call_value(call, name);
+	_cleanup_json_ struct json_doc doc = { 0 };
+	double number;
+
+	if (!value || json_parse(&doc, value_source(value), NULL, NULL) < 0 ||
+	    json_double(json_root(&doc), &number) < 0)
+		return otherwise;
+	return number;
+}
+
+bool api_input_bool(const struct api_call *call, struct str name, bool otherwise)
+{
+	const struct api_value *value = call_value(call, name);
+
+	if (!value)
+		return otherwise;
+	return str_eq(value_source(value), STR("true")) || str_eq(value_source(value), STR("1"));
+}
+
+struct str api_input_raw(const struct api_call *call, struct str name)
+{
+	const struct api_value *value = call_value(call, name);
+
+	return value ? value->raw : str_make(NULL, 0);
+}
+
+static const char *json_kind_name(struct str raw)
+{
+	switch (raw.p[0]) {
+	case '"':
+		return "a string";
+	case '{':
+		return "an object";
+	case '[':
+		return "an array";
+	case 't':
+	case 'f':
+		return "a boolean";
+	case 'n':
+		return "null";
+	default:
+		return "a number";
+	}
+}
+
+static bool integer_in_range(const struct operation_input *input, struct str text)
+{
+	int64_t number;
+
+	return str_to_i64(text, &number) == 0 && (!input->has_minimum || number >= input->minimum);
+}
+
+static bool raw_fits(const struct operation_input *input, struct str raw)
+{
+	switch (input->kind) {
+	case INPUT_STRING:
+		return raw.p[0] == '"' || raw.p[0] == '[';
+	case INPUT_INTEGER:
+		return integer_in_range(input, raw);
+	case INPUT_NUMBER:
+		return raw.p[0] == '-' || (raw.p[0] >= '0' && raw.p[0] <= '9');
+	case INPUT_BOOLEAN:
+		return raw.p[0] == 't' || raw.p[0] == 'f';
+	case INPUT_OBJECT:
+		return raw.p[0] == '{';
+	}
+	return false;
+}
+
+static const char *kind_wanted(const struct operation_input *input)
+{
+	static const char *const wanted[] = {
+		[INPUT_STRING] = "a string",   [INPUT_INTEGER] = "an integer", [INPUT_NUMBER] = "a number",
+		[INPUT_BOOLEAN] = "a boolean", [INPUT_OBJECT] = "an object",
+	};
+
+	return wanted[input->kind];
+}
+
+static int call_set(struct api_call *call, const struct operation_input *input, struct str raw,
+		    struct str text, struct err *err)
+{
+	struct api_value *slot = call_slot(call, input);
+
+	if (slot->input)
+		return err_set(err, ERR_INVALID, "\"%.*s\" is given twice", STR_ARG(input->name));
+	*slot = (struct api_value){ input, raw, text };
+	return 0;
+}
+
+int api_take_text(struct api_call *call, const struct operation_input *input, struct str text,
+		  struct err *err)
+{
+	bool boolean = str_eq(text, STR("true")) || str_eq(text, STR("false")) || str_eq(text, STR("1")) ||
+		       str_eq(text, STR("0"));
+
+	if ((input->kind == INPUT_INTEGER && !integer_in_range(input, text)) ||
+	    (input->kind == INPUT_BOOLEAN && !boolean))
+		return err_set(err, ERR_INVALID, "\"%.*s\" must be %s%s, and is \"%.*s\"",
+			       STR_ARG(input->name), kind_wanted(input),
+			       input->has_minimum ? " of at least 1" : "", STR_ARG(text));
+	return call_set(call, input, str_make(NULL, 0), arena_copy(call->arena, text), err);
+}
+
+int api_take_object(struct api_call *call, struct str object, struct err *err)
+{
+	struct jsonrpc_members members;
+
+	if (jsonrpc_members(object, call->arena, &members, err) < 0)
+		return err_prefix(err, ERR_INVALID, "the input is not a JSON object");
+	for (size_t i = 0; i < members.count; i++) {
+		const struct json_member *member = &members.at[i];
+		const struct operation_input *input = operation_input_find(call->operation, member->key);
+
+		/* What an operation does not know may belong to a newer client: it is left alone, as JSON APIs do. */
+		if (!input || member->type == JSON_NULL || input->place == INPUT_COMMAND_LINE)
+			continue;
+		if (!raw_fits(input, member->raw))
+			return err_set(err, ERR_INVALID, "\"%.*s\" must be %s%s, not %s",
+				       STR_ARG(input->name), kind_wanted(input),
+				       input->has_minimum ? " of at least 1" : "",
+				       json_kind_name(member->raw));
+		if (call_set(call, input, member->raw, str_make(NULL, 0), err) < 0)
+			return ERR_INVALID;
+	}
+	return 0;
+}
+
+static int decode_form(struct arena *arena, struct str text, struct str *ret_decoded)
+{
+	char *out = arena_alloc(arena, text.n + 1);
+	size_t n;
+
+	if (percent_decode_into(out, text, PERCENT_PLUS_IS_SPACE, &n, NULL) < 0)
+		return ERR_INVALID;
+	out[n] = '\0';
+	*ret_decoded = str_make(out, n);
+	return 0;
+}
+
+int api_take_query(struct api_call *call, struct str query, struct err *err)
+{
+	struct str pair;
+
+	while (query.p && str_split(&query, '&', &pair)) {
+		size_t equals = str_find_char(pair, '=');
+		struct str name, value;
+		const struct operation_input *input;
+
+		if (pair.n == 0)
+			continue;
+		if (decode_form(call->arena, str_slice(pair, 0, equals), &name) < 0 ||
+		    decode_form(call->arena, equals == STR_NONE ? STR("true") : str_from(pair, equals + 1),
+				&value) < 0)
+			return err_set(err, ERR_INVALID, "the query has a malformed escape in \"%.*s\"",
+				       STR_ARG(pair));
+		input = operation_input_find(call->operation, name);
+		if (!input || input->place == INPUT_PATH || input->place == INPUT_COMMAND_LINE)
+			continue;
+		if (api_take_text(call, input, value, err) < 0)
+			return ERR_INVALID;
+	}
+	return 0;
+}
+
+int api_check_required(const struct api_call *call, struct err *err)
+{
+	for (size_t i = 0; i < call->operation->input_count; i++) {
+		const struct operation_input *input = &call->operation->inputs[i];
+
+		if (input->required && !call->values[i].input)
+			return err_set(err, ERR_INVALID, "\"%.*s\" is missing: %.*s", STR_ARG(input->name),
+				       STR_ARG(input->description));
+	}
+	return 0;
+}
+
+/* -- answers ------------------------------------------------------------------------------------------------------------- */
+
+void api_writer_init(struct json_writer *w, struct buf *out)
+{
+	buf_init(out, ANSWER_MAX);
+	json_writer_init(w, out, false);
+}
+
+unsigned api_status_of(int code)
+{
+	switch (code) {
+	case ERR_INVALID:
+		return 400;
+	case ERR_DENIED:
+		return 403;
+	case ERR_NOT_FOUND:
+		return 404;
+	case ERR_EXISTS:
+		return 409;
+	case ERR_TOO_LARGE:
+		return 413;
+	case ERR_UNSUPPORTED:
+		return 501;
+	case ERR_BUSY:
+		return 503;
+	case ERR_TIMEOUT:
+		return 504;
+	case ERR_UPSTREAM:
+	case ERR_CLOSED:
+	case ERR_PROTOCOL:
+		return 502;
+	default:
+		return 500;
+	}
+}
+
+/* The call is over: the API may be idle again. */
+static void call_over(struct api_call *call)
+{
+	call->api->active--;
+	call->cancelled = NULL;
+}
+
+/* A tool's result for a model: the JSON as text, and as structured content when it is an object. */
+static void answer_tool(struct api_call *call, struct str body, bool json)
+{
+	_cleanup_buf_ struct buf out;
+	struct json_writer w;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("content"));
+	json_write_array_begin(&w);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("type"), STR("text"));
+	json_member_str(&w, STR("text"), body);
+	json_write_object_end(&w);
+	json_write_array_end(&w);
+	if (json && str_starts_with(body, STR("{")))
+		json_member_raw(&w, STR("structuredContent"), body);
+	json_write_object_end(&w);
+	free((char *)body.p);
+	mcp_answer_result(call->mcp, buf_str(&out));
+}
+
+static void answer_body(struct api_call *call, unsigned status, struct str type, struct str body)
+{
+	const struct http_answer answer = { .status = status, .content_type = type };
+
+	call_over(call);
+	if (call->mcp)
+		answer_tool(call, body, !str_starts_with(type, STR("text/")));
+	else
+		http_respond_take(call->http, &answer, body);
+}
+
+void api_answer_json(struct api_call *call, unsigned status, struct str body)
+{
+	answer_body(call, status, STR("application/json"), body);
+}
+
+void api_answer_text(struct api_call *call, struct str body)
+{
+	answer_body(call, 200, STR("text/plain; charset=utf-8"), body);
+}
+
+void api_respond_error(struct http_request *request, unsigned status, struct str message,
+		       const struct http_field *fields, size_t count)
+{
+	const struct http_answer answer = { .status = status,
+					    .content_type = STR("application/json"),
+					    .fields = fields,
+					    .field_count = count };
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("error"), message);
+	json_write_object_end(&w);
+	http_respond_take(request, &answer, buf_take(&out));
+}
+
+void api_answer_status(struct api_call *call, unsigned status, const struct err *err)
+{
+	call_over(call);
+	if (call->mcp)
+		mcp_answer_tool_error(call->mcp, str_of(err->message));
+	else
+		api_respond_error(call->http, status, str_of(err->message), NULL, 0);
+}
+
+void api_answer_error(struct api_call *call, const struct err *err)
+{
+	api_answer_status(call, api_status_of(err->code), err);
+}

@@ -1,0 +1,265 @@
+#include "base/base.h"
+#include "api/door.h"
+#include "api/api.h"
+#include "api/relay.h"
+#include "mcp/jsonrpc.h"
+
+enum {
+	ESCAPED_LONGEST = 6, /* bytes that one byte of a string takes at most: \\u0001 */
+	RENAMED_EXTRA = 16,  /* {"name":"",} */
+};
+
+/* -- the list ------------------------------------------------------------------------------------------------------------ */
+
+/* The Tool object with another name: every other member as the server wrote it, in its order. */
+static struct str tool_renamed(struct str raw, struct str name, struct arena *arena)
+{
+	struct jsonrpc_members members;
+	struct json_writer w;
+	struct buf out;
+	struct str text;
+
+	/* A name grows at most sixfold when it is escaped. */
+	buf_init(&out, raw.n + RENAMED_EXTRA + ESCAPED_LONGEST * name.n);
+	json_writer_init(&w, &out, false);
+	if (jsonrpc_members(raw, arena, &members, NULL) < 0)
+		return raw;
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("name"), name);
+	for (size_t i = 0; i < members.count; i++)
+		if (!str_eq(members.at[i].key, STR("name")))
+			json_member_raw(&w, members.at[i].key, members.at[i].raw);
+	json_write_object_end(&w);
+	text = arena_copy(arena, buf_str(&out));
+	buf_release(&out);
+	return text;
+}
+
+static bool passes_through(const struct api_door *door, const struct hub_server *server)
+{
+	for (size_t i = 0; i < door->passthrough.count; i++)
+		if (str_eq(door->passthrough.items[i], server->name) ||
+		    str_eq(door->passthrough.items[i], server->namespace))
+			return true;
+	return false;
+}
+
+static void list_server(struct api_door *door, const struct hub_server *server)
+{
+	bool own_names = passes_through(door, server);
+
+	if (!server->snapshot || (!door->full && !own_names))
+		return;
+	for (size_t i = 0; i < server->snapshot->count; i++) {
+		const struct catalogue_tool *tool = &server->snapshot->tools[i];
+
+		door->tools[door->tool_count++] =
+			own_names ? arena_copy(&door->list_arena, tool->raw)
+				  : tool_renamed(tool->raw, tool->listed_name, &door->list_arena);
+	}
+}
+
+static void list_facade(struct api_door *door)
+{
+	for (size_t i = 0; i < OPERATION_COUNT && !door->full; i++) {
+		_cleanup_buf_ struct buf out;
+		struct json_writer w;
+
+		if (!operations[i].tool.n)
+			continue;
+		api_writer_init(&w, &out);
+		operation_write_tool(&operations[i], &w);
+		door->tools[door->tool_count++] = arena_copy(&door->list_arena, buf_str(&out));
+	}
+}
+
+/* The list is made once for each state of the catalogue: clients ask for it more often than it changes. */
+static void door_make_list(struct api_door *door)
+{
+	struct hub *hub = door->api->hub;
+	const struct hub_server *server;
+	size_t room = OPERATION_COUNT;
+
+	if (door->generation == hub->generation)
+		return;
+	arena_release(&door->list_arena);
+	door->tool_count = 0;
+	door->generation = hub->generation;
+	list_for_each(server, &hub->servers, node)
+		room += server->snapshot ? server->snapshot->count : 0;
+	door->tools = arena_array(&door->list_arena, struct str, room);
+	list_facade(door);
+	list_for_each(server, &hub->servers, node)
+		list_server(door, server);
+}
+
+struct door_list {
+	struct door_work work;
+	struct hub_ready ready;
+	struct mcp_server_call *call;
+};
+
+static struct api_door *door_of(const struct mcp_server_call *call)
+{
+	return call->session->server->owner;
+}
+
+static void door_listed(struct hub_ready *ready)
+{
+	struct door_list *list = container_of(ready, struct door_list, ready);
+	struct mcp_server_call *call = list->call;
+	struct api_door *door = door_of(call);
+
+	door_make_list(door);
+	call->owner = NULL;
+	mcp_answer_tools(call, door->tools, door->tool_count);
+}
+
+static void door_list_cancelled(struct mcp_server_call *call, struct str reason)
+{
+	struct door_list *list = container_of(call->owner, struct door_list, work);
+
+	(void)reason;
+	hub_ready_cancel(&list->ready);
+}
+
+/* A server that has never been seen is waited for; whoever is known from before is answered for at once. */
+static void door_tools_list(struct mcp_server_call *call)
+{
+	struct api_door *door = door_of(call);
+	struct door_list *list = arena_new(call->arena, struct door_list);
+
+	door->api->last_use = loop_now(door->api->loop);
+	list->call = call;
+	list->work.cancelled = door_list_cancelled;
+	call->owner = &list->work;
+	hub_ready_start(&list->ready, door->api->hub, NULL, false,
+			settings_duration(door->api->settings, SETTING_POOL_START_TIMEOUT), door_listed,
+			list);
+}
+
+/* -- calls --------------------------------------------------------------------------------------------------------------- */
+
+struct door_facade {
+	struct door_work work;
+	struct api_call call;
+};
+
+static void door_facade_cancelled(struct mcp_server_call *mcp, struct str reason)
+{
+	struct api_call *call = &container_of(mcp->owner, struct door_facade, work)->call;
+
+	(void)reason;
+	call->api->active--;
+	if (call->cancelled)
+		call->cancelled(call);
+}
+
+static void door_facade_call(struct api_door *door, struct mcp_server_call *mcp,
+			     const struct operation *operation)
+{
+	struct door_facade *facade = arena_new(mcp->arena, struct door_facade);
+	struct api_call *call = &facade->call;
+	struct err err;
+
+	facade->work.cancelled = door_facade_cancelled;
+	mcp->owner = &facade->work;
+	call->api = door->api;
+	call->operation = operation;
+	call->arena = mcp->arena;
+	call->values = arena_array(call->arena, struct api_value, operation->input_count + 1);
+	call->caller = relay_caller(mcp);
+	call->settings = door->api->settings;
+	call->mcp = mcp;
+	door->api->active++;
+	if (api_take_object(call, mcp->arguments, &err) < 0 || api_check_required(call, &err) < 0)
+		api_answer_error(call, &err);
+	else
+		api_operations[operation->id](call);
+}
+
+static void door_tools_call(struct mcp_server_call *call)
+{
+	struct api_door *door = door_of(call);
+	const struct operation *operation = door->full ? NULL : operation_tool(call->name);
+	struct hub_server *server;
+	struct str tool;
+
+	door->api->last_use = loop_now(door->api->loop);
+	/* Where a passed-through tool has the name of one of ours, the server's comes first: it was asked for by name. */
+	if (hub_resolve_tool(door->api->hub, call->name, &door->passthrough, call->arena, &server, &tool,
+			     NULL) == 0 &&
+	    (door->full || passes_through(door, server)))
+		relay_start(call, door->api, server, tool);
+	else if (operation)
+		door_facade_call(door, call, operation);
+	else
+		mcp_answer_unknown_tool(call);
+}
+
+static void door_cancelled(struct mcp_server_call *call, struct str reason)
+{
+	const struct door_work *work = call->owner;
+
+	if (work)
+		work->cancelled(call, reason);
+}
+
+static const struct mcp_handler door_handler = {
+	.tools_list = door_tools_list,
+	.tools_call = door_tools_call,
+	.cancelled = door_cancelled,
+};
+
+/* -- life ---------------------------------------------------------------------------------------------------------------- */
+
+static struct setting_items copy_items(struct setting_items items, struct arena *arena)
+{
+	struct str *copy = arena_array(arena, struct str, items.count + 1);
+
+	for (size_t i = 0; i < items.count; i++)
+		copy[i] = arena_copy(arena, items.items[i]);
+	return (struct setting_items){ copy, items.count };
+}
+
+static const char door_instructions[] =
+	"mcpx gives you every configured MCP server through a few tools. mcpx_namespaces lists the servers, mcpx_search finds tools, "
+	"mcpx_types shows how they are called. Prefer mcpx_exec for anything that takes more than one call: write a short TypeScript "
+	"snippet in which each namespace is an object and each tool a function that takes one object, for example "
+	"`const r = await files.read_text_file({ path: 'README.md' }); return r.length`. Only what the snippet returns, emits or logs "
+	"comes back. Pass bytes to `await artifact(name, data)` and return its link instead of the bytes.";
+
+void door_init(struct api_door *door, struct api *api, unsigned mode, struct setting_items passthrough)
+{
+	const struct settings *set = api->settings;
+	const struct mcp_server_limits limits = {
+		.message_max = settings_bytes(set, SETTING_HTTP_CALL_BODY_LIMIT),
+		.depth_max = (unsigned)settings_int(set, SETTING_JSON_MAX_DEPTH),
+		.calls_max = (size_t)settings_int(set, SETTING_PROTO_CALL_MAX),
+		.batch_max = (size_t)settings_int(set, SETTING_PROTO_BATCH_MAX),
+		.answer_max = settings_bytes(set, SETTING_POOL_LINE_MAX),
+		.page_items = (size_t)settings_int(set, SETTING_MCP_PAGE_SIZE),
+		.page_bytes = settings_bytes(set, SETTING_MCP_PAGE_BYTES),
+		.listens_max = (size_t)settings_int(set, SETTING_PROTO_STREAM_MAX),
+	};
+
+	*door = (struct api_door){ .api = api,
+				   .full = mode == CHOICE_SERVE_MODE_FULL,
+				   .generation = UINT64_MAX };
+	arena_init(&door->arena, 0);
+	arena_init(&door->list_arena, 0);
+	door->passthrough = copy_items(passthrough, &door->arena);
+	mcp_server_init(&door->server, &door_handler, &limits, door);
+	door->server.info =
+		arena_printf(&door->arena, "{\"name\":\"mcpx\",\"version\":\"%s\"}", api->version);
+	door->server.instructions =
+		door->full ? str_make(NULL, 0) : str_make(door_instructions, sizeof(door_instructions) - 1);
+	door->server.tools_changed = true;
+	door->server.tools_ttl_ms = (int64_t)settings_duration(set, SETTING_PROTO_MESSAGES_LIST_MAX_AGE);
+}
+
+void door_release(struct api_door *door)
+{
+	arena_release(&door->list_arena);
+	arena_release(&door->arena);
+}

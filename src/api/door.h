@@ -1,0 +1,48 @@
+/*
+ * door.h - the MCP server that the daemon is: which tools it lists, and what calling one does.
+ *
+ * In mode code-mode it lists the facade: one tool for each operation of the table that has one. In mode full it lists every tool of every upstream server
+ * as "<namespace>__<tool>". The servers named in `passthrough` show their tools under their own names in either mode. One door serves the MCP endpoint;
+ * each `mcpx serve` brings a door of its own with its own mode.
+ */
+#ifndef API_DOOR_H
+#define API_DOOR_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "mcp/server.h"
+#include "settings/settings.h"
+
+struct api;
+struct http_request;
+
+/* What an mcp_server_call at a door owns, first in a larger struct: how it is stopped when its caller is gone. */
+struct door_work {
+	void (*cancelled)(struct mcp_server_call *call, struct str reason);
+};
+
+struct api_door {
+	struct api *api;
+	struct mcp_server server;
+	bool full;
+	struct setting_items passthrough;
+	struct arena arena;	 /* of the texts that the server points to */
+	struct arena list_arena; /* of the list below */
+	struct str *tools;	 /* raw Tool objects */
+	size_t tool_count;
+	uint64_t generation; /* of the hub, that the list was made for; UINT64_MAX: none yet */
+};
+
+/* `mode` is a CHOICE_SERVE_MODE_ constant. The items are copied. */
+void door_init(struct api_door *door, struct api *api, unsigned mode, struct setting_items passthrough);
+void door_release(struct api_door *door);
+
+/* Handles GET /v1/stdio: upgrades the connection to a channel of lines and serves MCP on it, with the query's mode and passthrough. */
+void door_stdio_request(struct api *api, struct http_request *request);
+void door_stdio_drain(struct api *api);
+/* Tells the clients of all channels. */
+void door_stdio_tools_changed(struct api *api);
+
+#endif

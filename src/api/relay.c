@@ -1,0 +1,82 @@
+#include "base/base.h"
+#include "api/relay.h"
+
+struct relay {
+	struct door_work work;
+	struct hub_call hub_call;
+	struct mcp_server_call *call;
+	struct api *api;
+};
+
+struct hub_caller relay_caller(const struct mcp_server_call *call)
+{
+	const struct hub_caller *peer = call->session->peer;
+	struct hub_caller caller = peer ? *peer : (struct hub_caller){ 0 };
+
+	/* A legacy session lasts; a modern request stands for itself and belongs to no session. */
+	if (!caller.session.n && call->session->state == MCP_SESSION_OPEN)
+		caller.session = arena_printf(call->arena, "mcp-%p", (void *)call->session);
+	return caller;
+}
+
+void relay_answer(struct mcp_server_call *call, const struct hub_call_result *result)
+{
+	struct mcp_error error = { .code = MCP_INTERNAL_ERROR };
+
+	if (result->result.p) {
+		mcp_answer_result(call, result->result);
+		return;
+	}
+	if (result->error) {
+		mcp_answer_error(call, result->error);
+		return;
+	}
+	error.message = str_of(result->err->message);
+	mcp_answer_error(call, &error);
+}
+
+static void relay_done(struct hub_call *hub_call, const struct hub_call_result *result)
+{
+	struct relay *relay = hub_call->owner;
+	struct mcp_server_call *call = relay->call;
+
+	relay->api->active--;
+	call->owner = NULL;
+	relay_answer(call, result);
+}
+
+static void relay_progressed(struct hub_call *hub_call, const struct mcp_progress *progress)
+{
+	struct relay *relay = hub_call->owner;
+
+	mcp_call_progress(relay->call, progress);
+}
+
+static void relay_cancelled(struct mcp_server_call *call, struct str reason)
+{
+	struct relay *relay = container_of(call->owner, struct relay, work);
+
+	relay->api->active--;
+	hub_call_cancel(&relay->hub_call, reason);
+}
+
+void relay_start(struct mcp_server_call *call, struct api *api, struct hub_server *server, struct str tool)
+{
+	struct relay *relay = arena_new(call->arena, struct relay);
+	const struct hub_call_spec spec = {
+		.server = server->name,
+		.tool = tool,
+		.arguments = call->arguments,
+		.meta = call->meta,
+		.caller = relay_caller(call),
+		.log_level = call->log_level,
+	};
+
+	relay->work.cancelled = relay_cancelled;
+	relay->call = call;
+	relay->api = api;
+	call->owner = &relay->work;
+	api->active++;
+	hub_call_start(&relay->hub_call, api->hub, &spec, call->progress_token.n ? relay_progressed : NULL,
+		       relay_done, relay);
+}

@@ -1,0 +1,20 @@
+/*
+ * relay.h - a tools/call at the MCP door that goes to an upstream server: the request passes down, progress and the answer pass up, byte for byte.
+ */
+#ifndef API_RELAY_H
+#define API_RELAY_H
+
+#include "api/api.h"
+#include "base/base.h"
+#include "hub/caller.h"
+#include "mcp/server.h"
+
+/* Calls `tool` of `server` and answers `call` with what comes back. */
+void relay_start(struct mcp_server_call *call, struct api *api, struct hub_server *server, struct str tool);
+/* Who calls, at the MCP door: the session is the scope of its calls. */
+struct hub_caller relay_caller(const struct mcp_server_call *call);
+
+/* Answers with what a hub call came to: the result as it is, the server's error, or ours. */
+void relay_answer(struct mcp_server_call *call, const struct hub_call_result *result);
+
+#endif

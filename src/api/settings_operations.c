@@ -1,0 +1,100 @@
+/* Operations on the daemon's settings: what is in force, why, and changes while it runs. */
+#include "base/base.h"
+#include "api/api.h"
+#include "settings/record.h"
+#include "settings/registry.h"
+
+static void answer(struct api_call *call, struct buf *out)
+{
+	api_answer_json(call, 200, buf_take(out));
+}
+
+void api_settings_list(struct api_call *call)
+{
+	struct str scope = api_input_str(call, STR("scope"));
+	struct setting_filter filter = {
+		.plumbing = api_input_bool(call, STR("plumbing"), false),
+		.changed = api_input_bool(call, STR("changed"), false),
+		.scoped = scope.n > 0,
+	};
+	struct json_writer w;
+	struct buf out;
+	struct err err;
+
+	if (scope.n && !setting_scope_parse(scope, &filter.scope)) {
+		err_set(&err, ERR_INVALID, "scope must be daemon, client, call or plugin, and is \"%.*s\"",
+			STR_ARG(scope));
+		api_answer_error(call, &err);
+		return;
+	}
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("settings"));
+	settings_write_records(call->settings, &filter, &w);
+	json_write_object_end(&w);
+	answer(call, &out);
+}
+
+/* The setting that the call is about; answers 404 itself, with the closest name. */
+static bool find_setting(struct api_call *call, enum setting *ret_setting)
+{
+	struct str path = api_input_str(call, STR("path"));
+	struct str near;
+	struct err err;
+
+	if (setting_find(path, ret_setting))
+		return true;
+	near = setting_suggestion(path);
+	err_set(&err, ERR_NOT_FOUND, "there is no setting \"%.*s\"%s%.*s%s", STR_ARG(path),
+		near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
+	api_answer_error(call, &err);
+	return false;
+}
+
+void api_settings_get(struct api_call *call)
+{
+	enum setting setting;
+	struct json_writer w;
+	struct buf out;
+
+	if (!find_setting(call, &setting))
+		return;
+	api_writer_init(&w, &out);
+	setting_write_record(call->settings, setting, &w);
+	answer(call, &out);
+}
+
+void api_settings_set(struct api_call *call)
+{
+	struct setting_change change;
+	enum setting setting;
+	struct json_writer w;
+	struct buf out;
+	struct err err;
+
+	if (!find_setting(call, &setting))
+		return;
+	if (settings_set_runtime(call->api->settings, setting, api_input_str(call, STR("value")), &change,
+				 &err) < 0) {
+		api_answer_error(call, &err);
+		return;
+	}
+	api_writer_init(&w, &out);
+	setting_write_change(call->api->settings, setting, &change, &w);
+	answer(call, &out);
+}
+
+void api_settings_unset(struct api_call *call)
+{
+	enum setting setting;
+	struct json_writer w;
+	struct buf out;
+	bool removed;
+
+	if (!find_setting(call, &setting))
+		return;
+	removed = settings_unset_runtime(call->api->settings, setting);
+	api_writer_init(&w, &out);
+	setting_write_unset(call->api->settings, setting, removed, &w);
+	answer(call, &out);
+}

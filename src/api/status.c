@@ -1,0 +1,238 @@
+/* Operations that describe the daemon and its servers. */
+#include "base/base.h"
+#include "api/api.h"
+#include "base/units.h"
+#include "io/process.h"
+
+static void answer(struct api_call *call, struct buf *out)
+{
+	api_answer_json(call, 200, buf_take(out));
+}
+
+static void write_daemon(const struct api *api, struct json_writer *w)
+{
+	json_member_str(w, STR("version"), str_of(api->version));
+	json_member_i64(w, STR("pid"), getpid());
+	json_member_u64(w, STR("uptimeSec"), (loop_now(api->loop) - api->started) / MS_PER_SECOND);
+	json_member_str(w, STR("endpoint"), str_of(api->endpoint));
+}
+
+void api_health(struct api_call *call)
+{
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("status"), STR("ok"));
+	write_daemon(call->api, &w);
+	json_write_object_end(&w);
+	answer(call, &out);
+}
+
+static void write_artifact_usage(const struct api *api, struct json_writer *w)
+{
+	struct artifact_usage usage;
+
+	if (!api->artifacts)
+		return;
+	artifact_store_usage(api->artifacts, &usage);
+	json_write_key(w, STR("artifacts"));
+	json_write_object_begin(w);
+	json_member_u64(w, STR("count"), usage.artifacts);
+	json_member_u64(w, STR("bytes"), usage.bytes);
+	json_member_u64(w, STR("quota"), usage.quota);
+	json_write_object_end(w);
+}
+
+static void write_config_files(const struct api *api, struct json_writer *w)
+{
+	const struct config *config = api->hub->config;
+
+	json_write_key(w, STR("config"));
+	json_write_array_begin(w);
+	for (size_t i = 0; i < config->source_count; i++)
+		if (config->sources[i].loaded)
+			json_write_str(w, config->sources[i].path);
+	json_write_array_end(w);
+}
+
+void api_status(struct api_call *call)
+{
+	const struct api *api = call->api;
+	const struct hub_server *server;
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	write_daemon(api, &w);
+	json_member_str(&w, STR("socket"), api->places->socket);
+	write_config_files(api, &w);
+	json_member_u64(&w, STR("memoryBytes"), process_memory());
+	json_member_u64(&w, STR("connections"), http_server_connections(api->server));
+	json_member_u64(&w, STR("sessions"), api->mcp ? mcp_http_door_sessions(api->mcp) : 0);
+	json_member_u64(&w, STR("runs"), api->run_count);
+	write_artifact_usage(api, &w);
+	json_write_key(&w, STR("servers"));
+	json_write_array_begin(&w);
+	list_for_each(server, &api->hub->servers, node)
+		hub_server_describe(server, &w);
+	json_write_array_end(&w);
+	json_write_object_end(&w);
+	answer(call, &out);
+}
+
+/* -- namespaces: what is known of each server, waited for where nothing is ------------------------------------------------------ */
+
+static const struct err *server_error(const struct hub_server *server)
+{
+	const struct err *start = server->group ? pool_group_error(server->group) : &server->err;
+
+	return start->code ? start : &server->refresh_err;
+}
+
+static void write_namespace(const struct hub_server *server, const struct settings *set,
+			    struct json_writer *w)
+{
+	struct config_limits limits;
+
+	config_server_limits(server->config, set, &limits);
+	json_write_object_begin(w);
+	json_member_str(w, STR("namespace"), server->namespace);
+	json_member_str(w, STR("server"), server->name);
+	if (server->snapshot)
+		json_member_u64(w, STR("tools"), server->snapshot->count);
+	if (server->description.n)
+		json_member_str(w, STR("description"), server->description);
+	json_member_u64(w, STR("live"), server->group ? pool_group_live(server->group) : 0);
+	json_member_str(w, STR("sharing"),
+			limits.sharing == CHOICE_POOL_SHARING_EXCLUSIVE ? STR("exclusive") : STR("shared"));
+	json_member_str(w, STR("scope"), str_of(hub_scope_name((enum hub_scope)limits.scope)));
+	json_member_bool(w, STR("cached"),
+			 server->snapshot && (!server->group || !pool_group_live(server->group)));
+	if (server_error(server)->code)
+		json_member_str(w, STR("error"), str_of(server_error(server)->message));
+	json_write_object_end(w);
+}
+
+static void namespaces_ready(struct hub_ready *ready)
+{
+	struct api_call *call = ready->owner;
+	const struct hub_server *server;
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_array_begin(&w);
+	list_for_each(server, &call->api->hub->servers, node)
+		write_namespace(server, call->api->settings, &w);
+	json_write_array_end(&w);
+	answer(call, &out);
+}
+
+void api_namespaces(struct api_call *call)
+{
+	api_when_ready(call, namespaces_ready);
+}
+
+void api_servers_list(struct api_call *call)
+{
+	const struct config *config = call->api->hub->config;
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("servers"));
+	json_write_array_begin(&w);
+	for (size_t i = 0; i < config->server_count; i++)
+		config_write_server(&config->servers[i], call->api->settings, &w);
+	json_write_array_end(&w);
+	json_write_object_end(&w);
+	answer(call, &out);
+}
+
+void api_openapi(struct api_call *call)
+{
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	operation_write_openapi(&w, str_of(call->api->version));
+	answer(call, &out);
+}
+
+/* -- refresh and shutdown --------------------------------------------------------------------------------------------------- */
+
+struct refresh_state {
+	struct hub_ready ready;
+	unsigned added, removed;
+};
+
+static void refreshed(struct hub_ready *ready)
+{
+	struct api_call *call = ready->owner;
+	struct refresh_state *state = container_of(ready, struct refresh_state, ready);
+	const struct hub_server *server;
+	struct json_writer w;
+	struct buf out;
+	size_t count = 0;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_u64(&w, STR("added"), state->added);
+	json_member_u64(&w, STR("removed"), state->removed);
+	json_write_key(&w, STR("errors"));
+	json_write_array_begin(&w);
+	list_for_each(server, &call->api->hub->servers, node) {
+		count++;
+		if (!server_error(server)->code)
+			continue;
+		json_write_object_begin(&w);
+		json_member_str(&w, STR("server"), server->name);
+		json_member_str(&w, STR("error"), str_of(server_error(server)->message));
+		json_write_object_end(&w);
+	}
+	json_write_array_end(&w);
+	json_member_u64(&w, STR("namespaces"), count);
+	json_write_object_end(&w);
+	answer(call, &out);
+}
+
+static void refresh_cancelled(struct api_call *call)
+{
+	struct refresh_state *state = call->state;
+
+	hub_ready_cancel(&state->ready);
+}
+
+void api_refresh(struct api_call *call)
+{
+	struct api *api = call->api;
+	struct refresh_state *state = arena_new(call->arena, struct refresh_state);
+	struct err err;
+
+	if (api->program.reload(api->program.context, &state->added, &state->removed, &err) < 0) {
+		api_answer_error(call, &err);
+		return;
+	}
+	call->state = state;
+	call->cancelled = refresh_cancelled;
+	hub_ready_start(&state->ready, api->hub, NULL, true,
+			settings_duration(api->settings, SETTING_DAEMON_REFRESH_TIMEOUT), refreshed, call);
+}
+
+void api_shutdown(struct api_call *call)
+{
+	struct api *api = call->api;
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_bool(&w, STR("stopping"), true);
+	json_write_object_end(&w);
+	answer(call, &out);
+	api->program.stop(api->program.context, "asked to");
+}

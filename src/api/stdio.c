@@ -1,0 +1,170 @@
+/*
+ * The far end of `mcpx serve`: the command line asks for GET /v1/stdio with "Upgrade: mcpx-stdio", and from then on copies its standard input and output to and
+ * from the connection, byte for byte. All of MCP happens here, next to the hub.
+ */
+#include "base/base.h"
+#include "api/api.h"
+#include "io/channel.h"
+#include "mcp/stdio_server.h"
+
+#define STDIO_PROTOCOL "mcpx-stdio"
+
+struct stdio_door {
+	struct list_node node; /* in api->stdio_doors */
+	struct api *api;
+	struct api_door door;
+	struct mcp_stdio_server stdio;
+	struct hub_caller caller;
+	struct arena arena; /* of the caller's texts */
+	struct channel channel;
+	struct deferred closing;
+	bool ended; /* the client asks for nothing more */
+};
+
+static void stdio_close(struct deferred *deferred)
+{
+	struct stdio_door *at = container_of(deferred, struct stdio_door, closing);
+
+	list_remove(&at->node);
+	mcp_stdio_release(&at->stdio);
+	channel_release(&at->channel);
+	door_release(&at->door);
+	arena_release(&at->arena);
+	loop_free_later(at->api->loop, at);
+}
+
+/* Never at once: a callback of this very channel may be on the stack. */
+static void stdio_close_later(struct stdio_door *at)
+{
+	loop_defer(at->api->loop, &at->closing, stdio_close);
+}
+
+static int stdio_output(struct mcp_stdio_server *stdio, struct str line)
+{
+	struct stdio_door *at = container_of(stdio, struct stdio_door, stdio);
+
+	at->api->last_use = loop_now(at->api->loop);
+	return channel_write(&at->channel, line);
+}
+
+static void stdio_received(struct channel *channel, struct str bytes)
+{
+	struct stdio_door *at = container_of(channel, struct stdio_door, channel);
+
+	at->api->last_use = loop_now(at->api->loop);
+	mcp_stdio_feed(&at->stdio, bytes);
+}
+
+/* The client closed its standard input: what still runs may finish and be read. */
+static void stdio_ended(struct channel *channel)
+{
+	struct stdio_door *at = container_of(channel, struct stdio_door, channel);
+
+	at->ended = true;
+	if (at->stdio.session.call_count == 0 && at->channel.unsent.n == 0)
+		stdio_close_later(at);
+}
+
+static void stdio_drained(struct channel *channel)
+{
+	struct stdio_door *at = container_of(channel, struct stdio_door, channel);
+
+	if (at->ended && at->stdio.session.call_count == 0)
+		stdio_close_later(at);
+}
+
+static void stdio_gone(struct channel *channel)
+{
+	stdio_close_later(container_of(channel, struct stdio_door, channel));
+}
+
+static const struct channel_events stdio_events = {
+	.received = stdio_received,
+	.ended = stdio_ended,
+	.drained = stdio_drained,
+	.gone = stdio_gone,
+};
+
+/* -- opening ------------------------------------------------------------------------------------------------------------- */
+
+static struct setting_items split_names(struct str names, struct arena *arena)
+{
+	struct str *items = arena_array(arena, struct str, names.n + 1);
+	struct str name;
+	size_t count = 0;
+
+	while (names.n != SIZE_MAX && names.p && str_split(&names, ',', &name))
+		if (name.n)
+			items[count++] = name;
+	return (struct setting_items){ items, count };
+}
+
+static struct stdio_door *stdio_new(struct api *api, struct http_request *request, unsigned mode)
+{
+	struct stdio_door *at = xnew(struct stdio_door);
+	struct setting_items passthrough =
+		split_names(http_query(request, STR("passthrough")), &request->arena);
+	uint64_t pid;
+
+	at->api = api;
+	arena_init(&at->arena, 0);
+	at->caller.session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-session")));
+	at->caller.parent_session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-parent-session")));
+	at->caller.cwd = arena_copy(&at->arena, http_field(request, STR("x-mcpx-cwd")));
+	if (str_to_u64(http_field(request, STR("x-mcpx-pid")), &pid) == 0 && pid <= INT32_MAX)
+		at->caller.pid = (uint32_t)pid;
+	door_init(&at->door, api, mode, passthrough);
+	mcp_stdio_init(&at->stdio, &at->door.server, access_principal(&api->access, request), stdio_output,
+		       at);
+	at->stdio.session.peer = &at->caller;
+	return at;
+}
+
+static void stdio_open(struct api *api, struct http_request *request, unsigned mode)
+{
+	struct stdio_door *at = stdio_new(api, request, mode);
+	_cleanup_buf_ struct buf surplus;
+	int fd;
+
+	buf_init(&surplus, settings_bytes(api->settings, SETTING_HTTP_HEADER_LIMIT));
+	list_append(&api->stdio_doors, &at->node);
+	if (http_upgrade(request, STR(STDIO_PROTOCOL), NULL, 0, &fd, &surplus) < 0 ||
+	    channel_start(&at->channel, api->loop, fd, settings_bytes(api->settings, SETTING_POOL_LINE_MAX),
+			  &stdio_events, NULL) < 0)
+		stdio_close_later(at);
+	else if (surplus.n)
+		mcp_stdio_feed(&at->stdio, buf_str(&surplus));
+}
+
+void door_stdio_request(struct api *api, struct http_request *request)
+{
+	struct str word = http_query(request, STR("mode"));
+
+	if (!http_wants_upgrade(request, STR(STDIO_PROTOCOL)))
+		api_respond_error(request, 426, STR("this route needs \"Upgrade: " STDIO_PROTOCOL "\""), NULL,
+				  0);
+	else if (!word.n)
+		stdio_open(api, request, settings_choice(api->settings, SETTING_SERVE_MODE));
+	else if (str_eq(word, STR("full")))
+		stdio_open(api, request, CHOICE_SERVE_MODE_FULL);
+	else if (str_eq(word, STR("code-mode")))
+		stdio_open(api, request, CHOICE_SERVE_MODE_CODE_MODE);
+	else
+		api_respond_error(request, 400, STR("mode must be code-mode or full"), NULL, 0);
+}
+
+void door_stdio_drain(struct api *api)
+{
+	struct stdio_door *at;
+
+	list_for_each(at, &api->stdio_doors, node)
+		stdio_close_later(at);
+}
+
+void door_stdio_tools_changed(struct api *api)
+{
+	struct stdio_door *at;
+
+	list_for_each(at, &api->stdio_doors, node)
+		mcp_server_tools_changed(&at->door.server);
+}

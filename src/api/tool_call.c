@@ -1,0 +1,258 @@
+/*
+ * POST /v1/call and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress notification of the
+ * server and the ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media in the result become artifacts.
+ */
+#include "base/base.h"
+#include "api/api.h"
+#include "api/relay.h"
+#include "artifacts/media.h"
+#include "io/random.h"
+#include "mcp/jsonrpc.h"
+
+enum {
+	/* Blocks of media in one result that become links; a result with more keeps the rest as it is. */
+	MEDIA_BLOCKS_MAX = 64,
+};
+
+struct tool_call {
+	struct api_call *call;
+	struct hub_call hub_call;
+	struct media_intercept media;
+	struct http_stream stream;
+	bool streaming;	   /* a progress line was sent */
+	struct str result; /* a copy, while its media are stored */
+	uint64_t duration_ms;
+	struct str trace_id;
+};
+
+static const struct http_answer lines_answer = { .status = 200,
+						 .content_type = STR_INIT("application/x-ndjson") };
+
+static void write_call_result(struct tool_call *state, struct str result, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_member_raw(w, STR("result"), result);
+	json_member_u64(w, STR("durationMs"), state->duration_ms);
+	json_member_str(w, STR("traceId"), state->trace_id);
+	json_write_object_end(w);
+}
+
+/* The last line of a relayed call. */
+static void finish_stream(struct tool_call *state, unsigned status, struct str body)
+{
+	struct api_call *call = state->call;
+	struct http_stream stream = state->stream;
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_u64(&w, STR("status"), status);
+	json_member_raw(&w, STR("body"), body);
+	json_write_object_end(&w);
+	buf_append_char(&out, '\n');
+	free((char *)body.p);
+	call->api->active--;
+	call->cancelled = NULL;
+	/* The client reads: a line that does not fit now fits when it has. */
+	if (http_stream_write(&state->stream, buf_str(&out)) == ERR_BUSY)
+		http_stream_abort(&stream);
+	else
+		http_stream_end(&state->stream);
+	buf_release(&out);
+}
+
+static void answer_call(struct tool_call *state, struct str result)
+{
+	struct json_writer w;
+	struct buf out;
+
+	if (state->call->mcp) {
+		state->call->api->active--;
+		state->call->cancelled = NULL;
+		mcp_answer_result(state->call->mcp, result);
+		return;
+	}
+	api_writer_init(&w, &out);
+	write_call_result(state, result, &w);
+	if (state->streaming)
+		finish_stream(state, 200, buf_take(&out));
+	else
+		api_answer_json(state->call, 200, buf_take(&out));
+}
+
+static const char *outcome_name(enum mcp_outcome outcome)
+{
+	static const char *const names[] = {
+		[MCP_ANSWERED] = "answered", [MCP_NOT_SENT] = "not-sent", [MCP_OUTCOME_UNKNOWN] = "unknown"
+	};
+
+	return names[outcome];
+}
+
+/* {"error", "outcome", "upstream"}: `outcome` says whether the call may be repeated without fear. */
+static void write_failure(const struct hub_call_result *result, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("error"), result->err ? str_of(result->err->message) : result->error->message);
+	json_member_str(w, STR("outcome"), str_of(outcome_name(result->outcome)));
+	if (result->error) {
+		json_write_key(w, STR("upstream"));
+		json_write_object_begin(w);
+		json_member_i64(w, STR("code"), result->error->code);
+		json_member_str(w, STR("message"), result->error->message);
+		if (result->error->data.n)
+			json_member_raw(w, STR("data"), result->error->data);
+		json_write_object_end(w);
+	}
+	json_write_object_end(w);
+}
+
+static void fail_call(struct tool_call *state, const struct hub_call_result *result)
+{
+	/* A name that does not exist is the caller's mistake, as any other malformed request is. */
+	unsigned status = result->error			       ? 502
+			  : result->err->code == ERR_NOT_FOUND ? 400
+							       : api_status_of(result->err->code);
+	struct json_writer w;
+	struct buf out;
+
+	if (state->call->mcp) {
+		state->call->api->active--;
+		state->call->cancelled = NULL;
+		relay_answer(state->call->mcp, result);
+		return;
+	}
+	api_writer_init(&w, &out);
+	write_failure(result, &w);
+	if (state->streaming)
+		finish_stream(state, status, buf_take(&out));
+	else
+		api_answer_json(state->call, status, buf_take(&out));
+}
+
+static void media_stored(struct media_intercept *media, struct str value, const struct artifact *artifacts,
+			 size_t count, const struct err *err)
+{
+	struct tool_call *state = container_of(media, struct tool_call, media);
+
+	(void)artifacts;
+	(void)count;
+	(void)err; /* what could not be stored is still in the value */
+	answer_call(state, value);
+}
+
+static bool wants_links(const struct api_call *call)
+{
+	return call->api->artifacts && api_input_bool(call, STR("links"), false) &&
+	       settings_bool(call->settings, SETTING_ARTIFACTS_INTERCEPT_IMAGES);
+}
+
+static void call_done(struct hub_call *hub_call, const struct hub_call_result *result)
+{
+	struct tool_call *state = hub_call->owner;
+	struct api_call *call = state->call;
+
+	state->duration_ms = result->duration_ms;
+	if (!result->result.p) {
+		fail_call(state, result);
+	} else if (wants_links(call) && media_possible(result->result)) {
+		state->result = arena_copy(call->arena, result->result);
+		media_intercept_start(&state->media, call->api->artifacts, call->api->loop, state->result,
+				      call->caller.run, call->caller.session, MEDIA_BLOCKS_MAX, media_stored);
+	} else {
+		answer_call(state, result->result);
+	}
+}
+
+static void call_progressed(struct hub_call *hub_call, const struct mcp_progress *progress)
+{
+	struct tool_call *state = hub_call->owner;
+	struct json_writer w;
+	struct buf out;
+
+	if (state->call->mcp) {
+		mcp_call_progress(state->call->mcp, progress);
+		return;
+	}
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("method"), STR("notifications/progress"));
+	json_write_key(&w, STR("params"));
+	json_write_object_begin(&w);
+	json_member_raw(&w, STR("progress"), progress->progress);
+	if (progress->total.n)
+		json_member_raw(&w, STR("total"), progress->total);
+	if (progress->message.p)
+		json_member_str(&w, STR("message"), progress->message);
+	json_write_object_end(&w);
+	json_write_object_end(&w);
+	buf_append_char(&out, '\n');
+	if (!state->streaming) {
+		state->streaming = true;
+		http_stream_start(&state->stream, state->call->http, &lines_answer);
+	}
+	/* Progress that the client is too slow for is dropped: the next one says more. */
+	(void)http_stream_write(&state->stream, buf_str(&out));
+	buf_release(&out);
+}
+
+static void call_cancelled(struct api_call *call)
+{
+	struct tool_call *state = call->state;
+
+	hub_call_cancel(&state->hub_call, STR("the caller has gone"));
+	media_intercept_cancel(&state->media);
+}
+
+/* What the input `context` says of the caller, over what the request's fields said. */
+static void take_context(struct api_call *call)
+{
+	struct jsonrpc_members members;
+	struct str pid, value;
+	uint64_t number;
+
+	if (jsonrpc_members(api_input_raw(call, STR("context")), call->arena, &members, NULL) < 0)
+		return;
+	if ((value = jsonrpc_member_str(&members, STR("sessionId"), call->arena)).n)
+		call->caller.session = value;
+	if ((value = jsonrpc_member_str(&members, STR("parentSessionId"), call->arena)).n)
+		call->caller.parent_session = value;
+	if ((value = jsonrpc_member_str(&members, STR("callId"), call->arena)).n)
+		call->caller.call_id = value;
+	if ((value = jsonrpc_member_str(&members, STR("cwd"), call->arena)).n)
+		call->caller.cwd = value;
+	if ((value = jsonrpc_member_str(&members, STR("run"), call->arena)).n)
+		call->caller.run = value;
+	pid = jsonrpc_member(&members, STR("pid"));
+	if (str_to_u64(pid, &number) == 0 && number <= INT32_MAX)
+		call->caller.pid = (uint32_t)number;
+	if ((value = api_input_str(call, STR("session"))).n)
+		call->caller.session = value;
+}
+
+void api_tool_call(struct api_call *call)
+{
+	static const struct id_kind trace = { STR_INIT("trace id"), STR_INIT(""), 8 };
+	struct tool_call *state = arena_new(call->arena, struct tool_call);
+	char storage[ID_TEXT_MAX];
+	struct hub_call_spec spec;
+	bool relay;
+
+	take_context(call);
+	spec = (struct hub_call_spec){
+		.server = api_input_str(call, STR("server")),
+		.tool = api_input_str(call, STR("tool")),
+		.arguments = api_input_raw(call, STR("args")),
+		.caller = call->caller,
+		.timeout_ms = (uint64_t)api_input_int(call, STR("timeoutMs"), 0),
+		.log_level = MCP_LOG_NONE,
+	};
+	relay = call->mcp ? call->mcp->progress_token.n > 0 : api_input_bool(call, STR("relay"), false);
+	state->call = call;
+	state->trace_id = arena_copy(call->arena, random_id(storage, &trace));
+	call->state = state;
+	call->cancelled = call_cancelled;
+	hub_call_start(&state->hub_call, call->api->hub, &spec, relay ? call_progressed : NULL, call_done,
+		       state);
+}

@@ -1,0 +1,420 @@
+/*
+ * Start-up goes from the ground up and shutdown from the top down, each step in one place. Whatever was begun is ended by daemon_release(), which accepts a
+ * daemon that got only half way.
+ */
+#include "base/base.h"
+#include "daemon/daemon.h"
+#include "api/api.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "daemon/limits.h"
+#include "daemon/log_file.h"
+#include "io/files.h"
+#include "io/loop.h"
+#include "io/random.h"
+
+#include <signal.h>
+
+enum {
+	PRIVATE_FILE_MODE = 0600,
+	TOKEN_BYTES = 32,
+};
+
+struct daemon {
+	const struct daemon_options *options;
+	struct settings *settings;
+	struct config *config;
+	struct arena arena;
+	struct places places;
+	struct lock_file lock;
+	struct logger logger;
+	struct log_file log_file;
+	struct loop *loop;
+	struct http_server *server;
+	struct artifact_store *artifacts;
+	struct hub *hub;
+	struct hub_listener listener;
+	struct api api;
+	bool api_ready;
+	bool listening;
+	struct str token;
+	struct timer tick;
+	struct signal_watch terminate, interrupt, hangup;
+	bool stopping;
+};
+
+/* -- the log ------------------------------------------------------------------------------------------------------------- */
+
+static void daemon_sink(void *context, enum log_level level, struct str line)
+{
+	struct daemon *daemon = context;
+
+	(void)level;
+	log_file_write(&daemon->log_file, line);
+	if (!daemon->options->detached)
+		(void)!write(STDERR_FILENO, line.p, line.n);
+}
+
+static int daemon_open_log(struct daemon *daemon, struct err *err)
+{
+	const struct settings *set = daemon->settings;
+
+	daemon->logger = (struct logger){
+		.bounds = { .value_max = settings_bytes(set, SETTING_LOGGING_VALUE_MAX),
+			    .line_max = settings_bytes(set, SETTING_LOGGING_LINE_MAX) },
+		.clock = loop_wall_ms,
+		.sink = daemon_sink,
+		.context = daemon,
+	};
+	(void)log_level_parse(settings_string(set, SETTING_LOGGING_LEVEL), &daemon->logger.level, NULL);
+	(void)log_format_parse(settings_string(set, SETTING_LOGGING_FORMAT), &daemon->logger.format, NULL);
+	if (!settings_bool(set, SETTING_LOGGING_FILE))
+		return 0;
+	return log_file_open(&daemon->log_file, daemon->places.log.p,
+			     settings_bytes(set, SETTING_LOGGING_MAX_BYTES),
+			     (unsigned)settings_int(set, SETTING_LOGGING_KEEP), err);
+}
+
+static void daemon_event(struct hub_listener *listener, enum log_level level, struct str event,
+			 struct str server, struct str detail)
+{
+	struct daemon *daemon = container_of(listener, struct daemon, listener);
+
+	/* The level is hot: it is read where it is used. */
+	(void)log_level_parse(settings_string(daemon->settings, SETTING_LOGGING_LEVEL), &daemon->logger.level,
+			      NULL);
+	logger_log(&daemon->logger, level, event,
+		   LOG_FIELDS(log_str("server", server), log_str("detail", detail)));
+}
+
+/* -- stopping ------------------------------------------------------------------------------------------------------------ */
+
+static void daemon_store_closed(void *context)
+{
+	struct daemon *daemon = context;
+
+	loop_stop(daemon->loop);
+}
+
+static void daemon_hub_stopped(void *context)
+{
+	struct daemon *daemon = context;
+
+	if (daemon->artifacts)
+		artifact_store_close(&daemon->artifacts, daemon_store_closed, daemon);
+	else
+		loop_stop(daemon->loop);
+}
+
+/* Calls that outlived the grace are cut off by the server; then nothing uses the hub any more. */
+static void daemon_drained(void *context)
+{
+	struct daemon *daemon = context;
+
+	http_server_free(&daemon->server);
+	hub_stop(daemon->hub, daemon_hub_stopped, daemon);
+}
+
+static void daemon_stop(void *context, const char *why)
+{
+	struct daemon *daemon = context;
+
+	if (daemon->stopping)
+		return;
+	daemon->stopping = true;
+	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.stop"), LOG_FIELDS(log_cstr("reason", why)));
+	timer_stop(&daemon->tick);
+	api_drain(&daemon->api);
+	http_server_drain(daemon->server, settings_duration(daemon->settings, SETTING_HTTP_SHUTDOWN_GRACE),
+			  daemon_drained, daemon);
+}
+
+static void daemon_terminated(struct signal_watch *watch, int number)
+{
+	struct daemon *daemon = number == SIGTERM ? container_of(watch, struct daemon, terminate)
+						  : container_of(watch, struct daemon, interrupt);
+
+	daemon_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
+}
+
+/* -- reloading ----------------------------------------------------------------------------------------------------------- */
+
+static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_removed, struct err *err)
+{
+	struct daemon *daemon = context;
+	struct config *fresh, *old = daemon->config;
+
+	if (config_reload(&fresh, old, daemon->settings, &daemon->options->environment, err) < 0)
+		return err->code;
+	if (settings_add_config(daemon->settings, fresh, true, err) < 0) {
+		config_free(&fresh);
+		return err->code;
+	}
+	daemon->config = fresh;
+	hub_reload(daemon->hub, fresh, ret_added, ret_removed);
+	config_free(&old);
+	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("config.reload"),
+		   LOG_FIELDS(log_uint("added", *ret_added), log_uint("removed", *ret_removed)));
+	return 0;
+}
+
+/* A file that is wrong changes nothing: what was read before stays in force, and the log says why. */
+static void daemon_reload_unasked(struct daemon *daemon)
+{
+	unsigned added, removed;
+	struct err err;
+
+	if (daemon_reload(daemon, &added, &removed, &err) < 0)
+		logger_log(&daemon->logger, LOG_LEVEL_ERROR, STR("config.refused"),
+			   LOG_FIELDS(log_err("error", &err)));
+}
+
+static void daemon_hung_up(struct signal_watch *watch, int number)
+{
+	(void)number;
+	daemon_reload_unasked(container_of(watch, struct daemon, hangup));
+}
+
+static bool daemon_is_idle(const struct daemon *daemon)
+{
+	uint64_t limit = settings_duration(daemon->settings, SETTING_DAEMON_IDLE_EXIT);
+
+	return limit && daemon->api.active == 0 && list_empty(&daemon->api.stdio_doors) &&
+	       loop_now(daemon->loop) - daemon->api.last_use >= limit;
+}
+
+static void daemon_tick(struct timer *timer)
+{
+	struct daemon *daemon = container_of(timer, struct daemon, tick);
+
+	timer_start(timer, daemon->loop, settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL),
+		    daemon_tick);
+	if (settings_bool(daemon->settings, SETTING_DAEMON_WATCH_CONFIG) &&
+	    config_changed(daemon->config, daemon->settings))
+		daemon_reload_unasked(daemon);
+	if (daemon_is_idle(daemon))
+		daemon_stop(daemon, "idle");
+}
+
+/* -- starting ------------------------------------------------------------------------------------------------------------ */
+
+static int daemon_make_token(struct daemon *daemon, struct err *err)
+{
+	const struct file_write_options options = { .mode = PRIVATE_FILE_MODE };
+	uint8_t bytes[TOKEN_BYTES];
+	char digits[2 * TOKEN_BYTES];
+
+	random_bytes(bytes, sizeof(bytes));
+	hex_encode(digits, bytes, sizeof(bytes));
+	daemon->token = arena_copy(&daemon->arena, str_make(digits, sizeof(digits)));
+	return file_write(daemon->places.token.p, daemon->token, &options, err);
+}
+
+static bool address_is_loopback(struct str address)
+{
+	return str_starts_with(address, STR("127.")) || str_eq(address, STR("::1"));
+}
+
+static int daemon_listen_tcp(struct daemon *daemon, struct err *err)
+{
+	struct str address = settings_string(daemon->settings, SETTING_DAEMON_ADDRESS);
+	bool open = settings_choice(daemon->settings, SETTING_DAEMON_AUTH) == CHOICE_DAEMON_AUTH_NONE;
+	int fd, r;
+
+	if (open && !address_is_loopback(address))
+		return err_set(
+			err, ERR_INVALID,
+			"daemon.auth none is for loopback only, and daemon.address is %.*s: set daemon.auth to token",
+			STR_ARG(address));
+	if (!open && (r = daemon_make_token(daemon, err)) < 0)
+		return r;
+	r = http_listen_tcp(address.p, (uint16_t)settings_int(daemon->settings, SETTING_DAEMON_PORT), &fd,
+			    &daemon->api.port, err);
+	if (r < 0)
+		return r;
+	daemon->api.access.token_needed = !open;
+	daemon->api.access.token = daemon->token;
+	daemon->api.access.address = address;
+	daemon->api.endpoint =
+		arena_printf(&daemon->arena, "http://%s%.*s%s:%u",
+			     str_find_char(address, ':') == STR_NONE ? "" : "[", STR_ARG(address),
+			     str_find_char(address, ':') == STR_NONE ? "" : "]", daemon->api.port)
+			.p;
+	return http_server_listen(daemon->server, fd, false, err);
+}
+
+static int daemon_listen(struct daemon *daemon, struct err *err)
+{
+	int fd, r = http_listen_unix(daemon->places.socket.p, &fd, err);
+
+	if (r < 0)
+		return r;
+	daemon->listening = true;
+	r = http_server_listen(daemon->server, fd, true, err);
+	if (r < 0 || !settings_bool(daemon->settings, SETTING_DAEMON_TCP))
+		return r;
+	return daemon_listen_tcp(daemon, err);
+}
+
+static int daemon_open_artifacts(struct daemon *daemon, struct err *err)
+{
+	struct artifact_limits limits;
+
+	if (!settings_bool(daemon->settings, SETTING_ARTIFACTS_ENABLED))
+		return 0;
+	limits_of_artifacts(daemon->settings, &limits);
+	return artifact_store_open(
+		&daemon->artifacts, daemon->loop,
+		arena_concat(&daemon->arena, daemon->places.state, STR("/artifacts-"), daemon->places.key).p,
+		&limits, err);
+}
+
+static int daemon_open_api(struct daemon *daemon, struct err *err)
+{
+	struct api *api = &daemon->api;
+
+	api->loop = daemon->loop;
+	api->hub = daemon->hub;
+	api->artifacts = daemon->artifacts;
+	api->settings = daemon->settings;
+	api->places = &daemon->places;
+	api->version = daemon->options->version;
+	api->supervisor = daemon->options->supervisor;
+	api->endpoint = arena_concat(&daemon->arena, STR("unix:"), daemon->places.socket, STR("")).p;
+	api->started = loop_now(daemon->loop);
+	api->access = (struct access){ .uid = getuid(), .settings = daemon->settings };
+	api->program =
+		(struct api_program){ .reload = daemon_reload, .stop = daemon_stop, .context = daemon };
+	api->server = daemon->server;
+	daemon->api_ready = true;
+	return api_init(api, err);
+}
+
+static void daemon_open_hub(struct daemon *daemon)
+{
+	struct hub_limits limits;
+	struct str info = arena_printf(&daemon->arena, "{\"name\":\"mcpx\",\"version\":\"%s\"}",
+				       daemon->options->version);
+
+	limits_of_hub(daemon->settings, &daemon->places, daemon->options->supervisor, info, &limits);
+	daemon->hub = hub_new(daemon->loop, &limits, daemon->settings, daemon->config,
+			      daemon->options->environment);
+	daemon->listener = (struct hub_listener){ .event = daemon_event };
+	hub_listen(daemon->hub, &daemon->listener);
+}
+
+/* What the running daemon says of itself, for people and for `mcpx status`. */
+static int daemon_write_info(struct daemon *daemon, struct err *err)
+{
+	const struct file_write_options options = { .mode = PRIVATE_FILE_MODE };
+	struct json_writer w;
+	struct buf out;
+	int r;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_i64(&w, STR("pid"), getpid());
+	json_member_str(&w, STR("socket"), daemon->places.socket);
+	json_member_str(&w, STR("endpoint"), str_of(daemon->api.endpoint));
+	json_member_str(&w, STR("version"), str_of(daemon->options->version));
+	json_member_u64(&w, STR("startedAt"), loop_wall_ms());
+	json_write_object_end(&w);
+	r = file_write(daemon->places.info.p, buf_str(&out), &options, err);
+	buf_release(&out);
+	return r;
+}
+
+static int daemon_watch_signals(struct daemon *daemon, struct err *err)
+{
+	if (signal_ignore(SIGPIPE, err) < 0 ||
+	    signal_watch_start(&daemon->terminate, daemon->loop, SIGTERM, daemon_terminated, err) < 0 ||
+	    signal_watch_start(&daemon->interrupt, daemon->loop, SIGINT, daemon_terminated, err) < 0 ||
+	    signal_watch_start(&daemon->hangup, daemon->loop, SIGHUP, daemon_hung_up, err) < 0)
+		return err->code;
+	return 0;
+}
+
+static int daemon_start(struct daemon *daemon, struct err *err)
+{
+	struct http_handler handler = { .request = api_request, .context = &daemon->api };
+	struct http_limits limits;
+	int r;
+
+	if ((r = places_find(&daemon->places, daemon->settings, daemon->config, &daemon->options->environment,
+			     &daemon->arena, err)) < 0 ||
+	    (r = places_prepare(&daemon->places, err)) < 0)
+		return r;
+	if ((r = lock_file_take(&daemon->lock, daemon->places.lock.p, err)) < 0)
+		return r == ERR_BUSY
+			       ? err_prefix(err, r, "a daemon for these configuration files runs already")
+			       : r;
+	limits_of_http(daemon->settings, &limits);
+	if ((r = daemon_open_log(daemon, err)) < 0 || (r = loop_new(&daemon->loop, err)) < 0 ||
+	    (r = daemon_watch_signals(daemon, err)) < 0 || (r = daemon_open_artifacts(daemon, err)) < 0 ||
+	    (r = http_server_new(&daemon->server, daemon->loop, &limits, &handler, err)) < 0)
+		return r;
+	daemon_open_hub(daemon);
+	if ((r = daemon_open_api(daemon, err)) < 0 || (r = daemon_listen(daemon, err)) < 0 ||
+	    (r = daemon_write_info(daemon, err)) < 0)
+		return r;
+	timer_start(&daemon->tick, daemon->loop,
+		    settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL), daemon_tick);
+	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.start"),
+		   LOG_FIELDS(log_cstr("version", daemon->options->version),
+			      log_cstr("endpoint", daemon->api.endpoint)));
+	return 0;
+}
+
+static void remove_file(struct str path)
+{
+	if (path.p)
+		(void)unlink(path.p);
+}
+
+static void daemon_release(struct daemon *daemon)
+{
+	timer_stop(&daemon->tick);
+	signal_watch_stop(&daemon->terminate);
+	signal_watch_stop(&daemon->interrupt);
+	signal_watch_stop(&daemon->hangup);
+	if (daemon->listening) {
+		remove_file(daemon->places.socket);
+		remove_file(daemon->places.info);
+		if (daemon->token.n)
+			remove_file(daemon->places.token);
+	}
+	http_server_free(&daemon->server);
+	if (daemon->api_ready)
+		api_release(&daemon->api);
+	if (daemon->hub)
+		hub_unlisten(&daemon->listener);
+	hub_free(&daemon->hub);
+	if (daemon->artifacts)
+		artifact_store_close(&daemon->artifacts, NULL, NULL);
+	loop_free(&daemon->loop);
+	log_file_close(&daemon->log_file);
+	logger_release(&daemon->logger);
+	lock_file_release(&daemon->lock);
+	config_free(&daemon->config);
+	arena_release(&daemon->arena);
+}
+
+int daemon_run(const struct daemon_options *options, struct err *err)
+{
+	struct daemon *daemon = xnew(struct daemon);
+	int r;
+
+	daemon->options = options;
+	daemon->settings = options->settings;
+	daemon->config = options->config;
+	arena_init(&daemon->arena, 0);
+	r = daemon_start(daemon, err);
+	if (r == 0) {
+		if (options->ready)
+			options->ready();
+		loop_run(daemon->loop);
+	}
+	daemon_release(daemon);
+	free(daemon);
+	return r;
+}

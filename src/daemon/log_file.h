@@ -1,0 +1,29 @@
+/*
+ * log_file.h - the daemon's durable log: one record a line, rolled by size.
+ *
+ * When the file would pass its maximum it becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes. Writing is one write(2) of a whole line to a
+ * file opened for appending, so that lines of several processes do not mix. A line that cannot be written (a full disk) is dropped and counted. Single-threaded.
+ */
+#ifndef DAEMON_LOG_FILE_H
+#define DAEMON_LOG_FILE_H
+
+#include "base/base.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct log_file {
+	char *path; /* NULL while nothing is open */
+	int fd;
+	uint64_t size, max_bytes;
+	unsigned keep; /* rolled files */
+	uint64_t dropped;
+};
+
+/* Opens or creates it with mode 0600. */
+int log_file_open(struct log_file *file, const char *path, uint64_t max_bytes, unsigned keep,
+		  struct err *err);
+void log_file_write(struct log_file *file, struct str line);
+/* Accepts a zeroed or closed one. */
+void log_file_close(struct log_file *file);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * program_path.h - where our other programs are: beside this one (a build tree), or in ../libexec/mcpx (an installation).
+ */
+#ifndef IO_PROGRAM_PATH_H
+#define IO_PROGRAM_PATH_H
+
+#include "base/base.h"
+#include "base/err.h"
+
+/* Writes the path of `program`, followed by a NUL. ERR_NOT_FOUND names both places. */
+int program_path_beside(const char *program, char *path, size_t size, struct err *err);
+
+#endif

@@ -1,0 +1,218 @@
+#include "base/base.h"
+#include "settings/config_private.h"
+
+#include <stdarg.h>
+
+#include "base/quote.h"
+#include "text/identifier.h"
+
+/* Whether the server is to be used: not switched off, and no mistake found so far. */
+static bool active(const struct config_server *server)
+{
+	return !server->disabled && !server->error;
+}
+
+_printf_(4, 5) static void reject(struct config_loader *l, struct config_server *server, int code,
+				  const char *format, ...)
+{
+	struct err *err = arena_new(l->arena, struct err);
+	char problem[ERR_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(problem, sizeof(problem), format, args);
+	va_end(args);
+	err_set(err, code, "%s:%u:%u: server %s: %s", server->file.p, server->line, server->column,
+		QUOTE(server->name), problem);
+	err->line = server->line;
+	err->column = server->column;
+	server->error = err;
+}
+
+static void resolve_alias(struct config_loader *l, struct config_server *server)
+{
+	struct config_server_node *target;
+
+	if (server->alias_of.n == 0 || !active(server))
+		return;
+	target = map_get(&l->names, server->alias_of);
+	if (!target)
+		reject(l, server, ERR_NOT_FOUND, "aliasOf: there is no server %s", QUOTE(server->alias_of));
+	else if (target->server.alias_of.n > 0)
+		reject(l, server, ERR_INVALID,
+		       "aliasOf: %s is an alias itself; name the server that it stands for",
+		       QUOTE(server->alias_of));
+	else if (target->server.error)
+		reject(l, server, target->server.error->code, "aliasOf: %s", target->server.error->message);
+	else
+		server->process = target->server.process;
+}
+
+/* Off unless chosen: mcpx.default, else pool.default, decides where no profile is chosen. */
+static void apply_default(struct config_loader *l, struct config_server *server)
+{
+	const struct config_block *own = server->block, *pool = &l->contents->pool;
+	bool on = true;
+
+	if (own->given[FIELD_DEFAULT])
+		on = own->values[FIELD_DEFAULT].u.truth;
+	else if (pool->given[FIELD_DEFAULT])
+		on = pool->values[FIELD_DEFAULT].u.truth;
+	if (!on)
+		server->disabled = true;
+}
+
+static void claim_namespace(struct config_loader *l, struct config_server *server, struct map *taken)
+{
+	const struct config_server *other;
+
+	if (server->block->given[FIELD_NAMESPACE])
+		server->namespace = server->block->values[FIELD_NAMESPACE].text;
+	else
+		server->namespace =
+			arena_copy(l->arena, identifier_of(l->arena, server->name, IDENTIFIER_NAMESPACE));
+	if (!active(server))
+		return;
+	other = map_get(taken, server->namespace);
+	if (other)
+		reject(l, server, ERR_EXISTS,
+		       "its namespace %s belongs to server %s (%s:%u): give one of them another with mcpx.namespace",
+		       server->namespace.p, QUOTE(other->name), other->file.p, other->line);
+	else
+		map_set(taken, server->namespace, server);
+}
+
+static bool variable_is_set(struct config_loader *l, const struct config_server *server, struct str name)
+{
+	for (size_t i = 0; i < server->process.env_count; i++)
+		if (str_eq(server->process.env[i].name, name))
+			return server->process.env[i].value.n > 0;
+	return environment_get(l->environment, name).n > 0;
+}
+
+static void check_secrets(struct config_loader *l, struct config_server *server)
+{
+	struct setting_items secrets = server->block->values[FIELD_REQUIRES_SECRETS].u.items;
+
+	if (!active(server) || !server->block->given[FIELD_REQUIRES_SECRETS])
+		return;
+	for (size_t i = 0; i < secrets.count; i++)
+		if (!variable_is_set(l, server, secrets.items[i])) {
+			reject(l, server, ERR_INVALID,
+			       "mcpx.requiresSecrets: the variable %s is not set in our environment or the entry's env",
+			       secrets.items[i].p);
+			return;
+		}
+}
+
+/* True when the server was rejected. */
+static bool lacks_server(struct config_loader *l, struct config_server *server, const struct map *namespaces)
+{
+	struct setting_items needed = server->block->values[FIELD_REQUIRES_SERVERS].u.items;
+
+	if (!active(server) || !server->block->given[FIELD_REQUIRES_SERVERS])
+		return false;
+	for (size_t i = 0; i < needed.count; i++) {
+		const struct config_server *other = map_get(namespaces, needed.items[i]);
+
+		if (other && active(other))
+			continue;
+		reject(l, server, ERR_NOT_FOUND,
+		       "mcpx.requiresServers: no server that is on has the namespace %s",
+		       QUOTE(needed.items[i]));
+		return true;
+	}
+	return false;
+}
+
+/* One that falls takes those with it that need it. */
+static void check_servers(struct config_loader *l, const struct map *namespaces)
+{
+	bool changed;
+
+	do {
+		changed = false;
+		for (struct config_server_node *node = l->servers; node; node = node->next)
+			changed = lacks_server(l, &node->server, namespaces) || changed;
+	} while (changed);
+}
+
+static struct setting_items patterns_of(const struct config_block *block, enum config_field field)
+{
+	return block->given[field] ? block->values[field].u.items : (struct setting_items){ NULL, 0 };
+}
+
+static void apply_pool(struct config_loader *l, struct config_server *server)
+{
+	const struct config_block *own = server->block, *pool = &l->contents->pool;
+	struct setting_items tools = patterns_of(own, FIELD_TOOLS);
+
+	server->filter = (struct config_filter){
+		.tools = tools.count > 0 ? tools : patterns_of(pool, FIELD_TOOLS),
+		.extra = setting_items_join(patterns_of(pool, FIELD_EXTRA_INCLUDE_TOOLS),
+					    patterns_of(own, FIELD_EXTRA_INCLUDE_TOOLS), l->arena),
+		.excluded = setting_items_join(patterns_of(pool, FIELD_EXCLUDE_TOOLS),
+					       patterns_of(own, FIELD_EXCLUDE_TOOLS), l->arena),
+	};
+	if (server->write_policy < 0 && pool->given[FIELD_WRITE_POLICY])
+		server->write_policy = (int)pool->values[FIELD_WRITE_POLICY].u.choice;
+}
+
+static void fill_servers(struct config_loader *l, struct config *config)
+{
+	struct config_server *servers;
+	size_t at = 0;
+
+	servers = arena_array(l->arena, struct config_server, map_count(&l->names) + 1);
+	for (struct config_server_node *node = l->servers; node; node = node->next)
+		servers[at++] = node->server;
+	config->servers = servers;
+	config->server_count = at;
+}
+
+static void fill_sources(struct config_loader *l, struct config *config)
+{
+	struct config_source *sources;
+	size_t count = 0;
+
+	for (struct config_source_node *node = l->sources; node; node = node->next)
+		count++;
+	sources = arena_array(l->arena, struct config_source, count + 1);
+	for (struct config_source_node *node = l->sources; node; node = node->next)
+		sources[config->source_count++] = node->source;
+	config->sources = sources;
+}
+
+static void fill_ignored(struct config_loader *l, struct config *config)
+{
+	struct config_ignored_key *ignored;
+	size_t count = 0;
+
+	for (struct config_ignored_node *node = l->ignored; node; node = node->next)
+		count++;
+	ignored = arena_array(l->arena, struct config_ignored_key, count + 1);
+	for (struct config_ignored_node *node = l->ignored; node; node = node->next)
+		ignored[config->ignored_count++] = node->key;
+	config->ignored = ignored;
+}
+
+void config_merge(struct config_loader *l, struct config *config)
+{
+	struct map namespaces;
+
+	map_init(&namespaces, 0);
+	for (struct config_server_node *node = l->servers; node; node = node->next) {
+		apply_default(l, &node->server);
+		resolve_alias(l, &node->server);
+	}
+	for (struct config_server_node *node = l->servers; node; node = node->next) {
+		apply_pool(l, &node->server);
+		check_secrets(l, &node->server);
+		claim_namespace(l, &node->server, &namespaces);
+	}
+	check_servers(l, &namespaces);
+	map_release(&namespaces);
+	fill_servers(l, config);
+	fill_sources(l, config);
+	fill_ignored(l, config);
+}

@@ -1,0 +1,193 @@
+/* The sections of a file: settings by their paths, mcpServers, and what the pool block says beside its settings. */
+#include "base/base.h"
+#include "settings/config_private.h"
+
+#include "base/quote.h"
+
+const struct config_setting *config_settings(const struct config *config)
+{
+	return config->contents->settings;
+}
+
+/* Expands ${NAME} in the strings of a value whose kind is free text. */
+static int expand_value(struct config_loader *l, const struct setting_declaration *declaration,
+			struct setting_value *value, struct err *err)
+{
+	struct str *items;
+	struct setting_items list;
+	int r;
+
+	if (declaration->kind == SETTING_KIND_STRING)
+		return expand(&l->expander, value->text, &value->text, err);
+	if (declaration->kind != SETTING_KIND_LIST && declaration->kind != SETTING_KIND_PATHS)
+		return 0;
+	list = value->u.items;
+	items = arena_array(l->arena, struct str, list.count + 1);
+	for (size_t i = 0; i < list.count; i++) {
+		items[i] = list.items[i];
+		r = items[i].p ? expand(&l->expander, list.items[i], &items[i], err) : 0;
+		if (r < 0)
+			return r;
+	}
+	setting_value_of_items(value, (struct setting_items){ items, list.count }, l->arena);
+	return 0;
+}
+
+int config_setting_value(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+			 enum setting setting, const struct json *json, struct setting_value *ret_value,
+			 struct err *err)
+{
+	const struct setting_declaration *declaration = &setting_declarations[setting];
+	int r = setting_value_from_json(ret_value, declaration, json, l->arena, err);
+
+	if (r == 0)
+		r = expand_value(l, declaration, ret_value, err);
+	if (r < 0) {
+		r = err_prefix(err, r, "%s", declaration->path.p);
+		return config_blame(file, spot, r, err);
+	}
+	return 0;
+}
+
+static int take_setting(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+			enum setting setting, const struct json *json, struct err *err)
+{
+	struct config_setting *taken = arena_new(l->arena, struct config_setting);
+	int r;
+
+	if (setting_declarations[setting].not_in_file) {
+		r = err_set(err, ERR_INVALID,
+			    "%s cannot be set in a file: it decides how files are read; use %s",
+			    setting_declarations[setting].path.p, setting_declarations[setting].env.p);
+		return config_blame(file, spot, r, err);
+	}
+	r = config_setting_value(l, file, spot, setting, json, &taken->value, err);
+	if (r < 0)
+		return r;
+	taken->setting = setting;
+	taken->origin = config_where(file, spot, l->arena);
+	*l->setting_tail = taken;
+	l->setting_tail = &taken->next;
+	return 0;
+}
+
+/* Whether the path of some setting begins with `section` and a dot. */
+static bool is_section(struct str section)
+{
+	for (unsigned i = 0; i < SETTING_COUNT; i++) {
+		struct str path = setting_declarations[i].path;
+
+		if (str_starts_with(path, section) && path.n > section.n && path.p[section.n] == '.')
+			return true;
+	}
+	return false;
+}
+
+static int no_pool_key(const struct config_file *file, const struct spot *spot, struct str key,
+		       struct err *err)
+{
+	int r = err_set(
+		err, ERR_INVALID,
+		"pool: unknown key %s; besides the pool settings it may hold tools, extraIncludeTools, "
+		"excludeTools, writePolicy and default",
+		QUOTE(key));
+
+	return config_blame(file, spot, r, err);
+}
+
+/*
+ * One member of a section. A key of the pool block that nothing knows is refused, as in an mcpx block and unlike elsewhere: a misspelled
+ * excludeTools must not silently hide nothing.
+ */
+static int take_member(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+		       struct str section, const struct json *key, const struct json *value, struct err *err)
+{
+	struct str path = arena_concat(l->arena, section, STR("."), json_str(key));
+	bool pool = str_eq(section, STR("pool")), known = false;
+	enum setting setting;
+	int r;
+
+	if (setting_find(path, &setting))
+		return take_setting(l, file, spot, setting, value, err);
+	if (!pool) {
+		config_note_ignored(l, file, spot, path, true);
+		return 0;
+	}
+	r = config_pool_field(l, json_str(key), value, &known, err);
+	if (r < 0) {
+		r = err_prefix(err, r, "pool.%.*s", STR_ARG(json_str(key)));
+		return config_blame(file, spot, r, err);
+	}
+	return known ? 0 : no_pool_key(file, spot, json_str(key), err);
+}
+
+static int take_section(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+			struct str section, const struct json *object, struct err *err)
+{
+	const struct json *key, *value;
+	struct spot at = { spot, 0 };
+	int r = config_check_duplicates(file, spot, object, err);
+
+	if (r < 0)
+		return r;
+	json_for_each_member(key, value, object) {
+		r = take_member(l, file, &at, section, key, value, err);
+		if (r < 0)
+			return r;
+		at.index++;
+	}
+	return 0;
+}
+
+static int take_servers(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+			const struct json *object, struct err *err)
+{
+	const struct json *name, *entry;
+	struct spot at = { spot, 0 };
+	int r = config_check_duplicates(file, spot, object, err);
+
+	if (r < 0)
+		return r;
+	json_for_each_member(name, entry, object) {
+		config_server_read(l, file, &at, name, entry);
+		at.index++;
+	}
+	return 0;
+}
+
+static int take_top(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+		    struct str key, const struct json *value, struct err *err)
+{
+	bool servers = str_eq(key, STR("mcpServers"));
+
+	if (str_eq(key, STR("$schema")))
+		return 0;
+	if (!servers && !is_section(key)) {
+		config_note_ignored(l, file, spot, key, true);
+		return 0;
+	}
+	if (!json_is(value, JSON_OBJECT)) {
+		int r = err_set(err, ERR_INVALID, "%.*s: expected an object", STR_ARG(key));
+
+		return config_blame(file, spot, r, err);
+	}
+	return servers ? take_servers(l, file, spot, value, err)
+		       : take_section(l, file, spot, key, value, err);
+}
+
+int config_take(struct config_loader *l, const struct config_file *file, struct err *err)
+{
+	const struct json *key, *value;
+	struct spot at = { NULL, 0 };
+	int r = config_check_duplicates(file, NULL, json_root(&file->doc), err);
+
+	if (r < 0)
+		return r;
+	json_for_each_member(key, value, json_root(&file->doc)) {
+		r = take_top(l, file, &at, json_str(key), value, err);
+		if (r < 0)
+			return r;
+		at.index++;
+	}
+	return 0;
+}
