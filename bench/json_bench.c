@@ -56,9 +56,9 @@ static void write_tool(struct json_writer *w, unsigned at)
 	json_member_str(w, STR("title"), STR("An operation of the workspace"));
 	json_member_str(
 		w, STR("description"),
-		STR("Searches the files of a workspace.\n\nUse it when a name or a part of a text is known. "
+		STR("Searches all files of a workspace.\n\nUse it when a name or a part of a text is known. "
 		    "Answers are ordered by how well they match, best first; a tool that reads one of them is "
-		    "called with its path. \xe2\x80\x9cHidden\xe2\x80\x9d files are left out."));
+		    "called with its path. \xe2\x80\x9cHidden\xe2\x80\x9d files are always left out."));
 	json_write_key(w, STR("inputSchema"));
 	json_write_object_begin(w);
 	json_member_str(w, STR("$schema"), STR("https://json-schema.org/draft/2020-12/schema"));

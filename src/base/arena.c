@@ -35,10 +35,11 @@ static void arena_grow(struct arena *arena, size_t size)
 {
 	size_t want =
 		arena->blocks ? size_min(arena->blocks->size * 2, ARENA_BLOCK_LARGEST) : ARENA_BLOCK_FIRST;
+	size_t left = arena->max - size_min(arena->total, arena->max);
 	struct arena_block *block;
 
-	want = size_max(want, size);
-	BUG_ON(want > arena->max - size_min(arena->total, arena->max));
+	BUG_ON(size > left);
+	want = size_max(size_min(want, left), size);
 	block = xmalloc(sizeof(*block) + want);
 	block->older = arena->blocks;
 	block->size = want;
@@ -52,8 +53,9 @@ void *arena_alloc(struct arena *arena, size_t size)
 {
 	void *p;
 
-	BUG_ON(size > SIZE_MAX - ARENA_ALIGN);
-	size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+	BUG_ON(size > SIZE_MAX / 2);
+	/* Not even nothing is at NULL. */
+	size = (size_max(size, 1) + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
 	if (size > (size_t)(arena->end - arena->at))
 		arena_grow(arena, size);
 	p = arena->at;
@@ -108,5 +110,15 @@ struct str arena_printf(struct arena *arena, const char *format, ...)
 
 struct str arena_concat(struct arena *arena, struct str a, struct str b, struct str c)
 {
-	return arena_printf(arena, "%.*s%.*s%.*s", STR_ARG(a), STR_ARG(b), STR_ARG(c));
+	const struct str parts[] = { a, b, c };
+	size_t n = a.n + b.n + c.n;
+	char *p = arena_alloc(arena, n + 1), *at = p;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		if (parts[i].n)
+			memcpy(at, parts[i].p, parts[i].n);
+		at += parts[i].n;
+	}
+	*at = '\0';
+	return str_make(p, n);
 }

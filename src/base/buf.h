@@ -32,7 +32,7 @@ void buf_clear(struct buf *buf, size_t keep);
 static inline char *buf_reserve(struct buf *buf, size_t n);
 void buf_claim(struct buf *buf, size_t n);
 
-/* 0, or ERR_TOO_LARGE when the buffer has failed (now or before). */
+/* 0, or ERR_TOO_LARGE when the buffer has failed (now or before). What is appended is not a part of the buffer itself. */
 static inline int buf_append(struct buf *buf, struct str s);
 static inline int buf_append_char(struct buf *buf, char c);
 int buf_printf(struct buf *buf, const char *format, ...) _printf_(2, 3);

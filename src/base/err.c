@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <stdarg.h>
 
-/* Cuts a message that vsnprintf() truncated back to a character boundary. */
+/* Takes a character off the end of which vsnprintf() has left only a part. */
 static void err_cut(char *message, size_t size)
 {
-	size_t n = strnlen(message, size - 1);
-	size_t start = n;
+	size_t n = strnlen(message, size - 1), tails = 0, wanted;
+	unsigned char lead;
 
 	if (n < size - 1)
 		return;
-	while (start > 0 && n - start < 4 && ((unsigned char)message[start - 1] & 0xc0) == 0x80)
-		start--;
-	if (start > 0 && (unsigned char)message[start - 1] >= 0xc0)
-		message[start - 1] = '\0';
+	while (tails < n && tails < 3 && ((unsigned char)message[n - 1 - tails] & 0xc0) == 0x80)
+		tails++;
+	lead = tails < n ? (unsigned char)message[n - 1 - tails] : 0;
+	wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+	if (tails < wanted)
+		message[n - 1 - tails] = '\0';
 }
 
 _printf_(3, 0) static void err_fill(struct err *err, int code, const char *format, va_list args)
@@ -59,6 +61,7 @@ int err_errno(struct err *err, const char *format, ...)
 {
 	int error = errno;
 	int code = err_code_of_errno(error);
+	const char *reason = strerrordesc_np(error);
 	size_t n;
 	va_list args;
 
@@ -68,7 +71,10 @@ int err_errno(struct err *err, const char *format, ...)
 	err_fill(err, code, format, args);
 	va_end(args);
 	n = strlen(err->message);
-	snprintf(err->message + n, sizeof(err->message) - n, ": %s", strerrordesc_np(error));
+	if (reason)
+		snprintf(err->message + n, sizeof(err->message) - n, ": %s", reason);
+	else
+		snprintf(err->message + n, sizeof(err->message) - n, ": error %d", error);
 	err_cut(err->message, sizeof(err->message));
 	return code;
 }
@@ -97,7 +103,7 @@ const char *err_code_name(int code)
 		"ok",	  "invalid", "not found", "exists", "too large", "timed out", "cancelled",
 		"closed", "i/o",     "busy",	  "denied", "protocol",	 "upstream",  "unsupported",
 	};
-	size_t at = (size_t)-(long)code;
+	size_t at = (size_t)(0 - (long)code);
 
 	return code <= 0 && at < ARRAY_LEN(names) ? names[at] : "unknown";
 }

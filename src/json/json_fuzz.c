@@ -8,7 +8,7 @@
 #include "json/writer.h"
 
 #ifdef HAVE_JANSSON
-#include "json/jansson_oracle.h"
+#include "json/jansson_fixture.h"
 #endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "json/writer.h"
 
+#include "base/bug_fixture.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -270,6 +272,86 @@ static void test_full_buffer(void **state)
 	}
 }
 
+/* -- misuse: each begins with a fresh writer ----------------------------------------------------------------------------- */
+
+static void value_without_key(void *w)
+{
+	json_write_object_begin(w);
+	json_write_null(w);
+}
+
+static void key_in_array(void *w)
+{
+	json_write_array_begin(w);
+	json_write_key(w, STR("a"));
+}
+
+static void key_at_root(void *w)
+{
+	json_write_key(w, STR("a"));
+}
+
+static void key_after_key(void *w)
+{
+	json_write_object_begin(w);
+	json_write_key(w, STR("a"));
+	json_write_key(w, STR("b"));
+}
+
+static void key_without_value(void *w)
+{
+	json_write_object_begin(w);
+	json_write_key(w, STR("a"));
+	json_write_object_end(w);
+}
+
+static void wrong_end(void *w)
+{
+	json_write_object_begin(w);
+	json_write_array_end(w);
+}
+
+static void end_without_begin(void *w)
+{
+	json_write_array_end(w);
+}
+
+static void second_root(void *w)
+{
+	json_write_array_begin(w);
+	json_write_array_end(w);
+	json_write_null(w);
+}
+
+static void nothing_raw(void *w)
+{
+	json_write_raw(w, STR(""));
+}
+
+static void too_deep(void *w)
+{
+	for (unsigned i = 0; i <= JSON_WRITER_DEPTH_MAX; i++)
+		json_write_array_begin(w);
+}
+
+static void test_misuse_is_a_bug(void **state)
+{
+	static void (*const misuses[])(void *) = {
+		value_without_key, key_in_array,      key_at_root, key_after_key, key_without_value,
+		wrong_end,	   end_without_begin, second_root, nothing_raw,	  too_deep,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(misuses); i++) {
+		_cleanup_buf_ struct buf out = { 0 };
+		struct json_writer w;
+
+		buf_init(&out, OUTPUT_MAX);
+		json_writer_init(&w, &out, false);
+		assert_true(is_bug(misuses[i], &w));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_doubles),
 		cmocka_unit_test(test_integers),
 		cmocka_unit_test(test_full_buffer),
+		cmocka_unit_test(test_misuse_is_a_bug),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /*
- * jansson_oracle.h - a second opinion for the JSON fuzzer, apart because jansson's names are ours, too.
+ * jansson_fixture.h - a second opinion for the JSON fuzzer, apart because jansson's names are ours, too.
  */
-#ifndef JSON_JANSSON_ORACLE_H
-#define JSON_JANSSON_ORACLE_H
+#ifndef JSON_JANSSON_FIXTURE_H
+#define JSON_JANSSON_FIXTURE_H
 
 #include "base/base.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
 #include "base/base.h"
-#include "json/jansson_oracle.h"
+#include "json/jansson_fixture.h"
 
 #include <jansson.h>
 
