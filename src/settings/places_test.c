@@ -161,7 +161,7 @@ static void a_long_socket_path_moves_to_a_short_directory(void **state)
 	assert_int_equal(places_prepare(&w->places, NULL), 0);
 	assert_int_equal(access(w->places.socket_dir.p, W_OK), 0);
 	assert_int_equal(find(w, &hopeless, "a"), 0);
-	assert_true(str_starts_with(w->places.socket, STR("/tmp/mcpx-")));
+	assert_true(str_starts_with(w->places.socket, STR("/tmp/")));
 }
 
 static unsigned mode_of(struct str path)
