@@ -1,0 +1,39 @@
+/* server_private.h - what the files of the server share. */
+#ifndef MCP_SERVER_PRIVATE_H
+#define MCP_SERVER_PRIVATE_H
+
+#include "mcp/incoming.h"
+#include "mcp/server.h"
+
+/* A call of its own for the request; takes the arena over. It is on no list yet. */
+struct mcp_server_call *call_new(struct mcp_session *session, const struct jsonrpc_message *message,
+				 struct arena *storage, void *route);
+
+/* Lists it as running, so that it can be cancelled. False: it was refused. */
+bool call_list(struct mcp_server_call *call, bool listen);
+
+/* The ends of a call; it is freed. */
+void call_refuse(struct mcp_server_call *call, int64_t code, const char *format, ...) _printf_(3, 4);
+void call_refuse_with(struct mcp_server_call *call, const struct mcp_error *error, bool refused);
+void call_answer(struct mcp_server_call *call, struct str result, bool initialized);
+/* The same with a buffer, which is released, and may have failed. */
+void call_answer_written(struct mcp_server_call *call, struct buf *result, bool initialized);
+void call_cancel(struct mcp_server_call *call, struct str reason);
+void call_end_silently(struct mcp_server_call *call);
+
+/* A notification that belongs to the call. Releases `text`. */
+void call_relate(struct mcp_server_call *call, struct buf *text);
+
+/* Requests, by method. `in` is read and checked; the call is on no list. */
+void serve_initialize(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_ping(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_discover(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_set_level(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_listen(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_tools_list(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_tools_call(struct mcp_server_call *call, const struct mcp_incoming *in);
+
+/* Tells the subscription that the list of tools has changed. */
+void listen_tools_changed(struct mcp_server_call *listen);
+
+#endif
