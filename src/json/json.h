@@ -1,7 +1,7 @@
 /*
  * json.h - JSON documents (RFC 8259): a strict parser, a read-only tree, and a way past both.
  *
- * A document is one block with its decoded strings and one flat tape of nodes, at most 9 bytes for each byte of the text and 2 to 3
+ * A document is one block with its decoded strings and one flat tape of nodes, at most 10 bytes for each byte of the text and 2 to 3
  * for what peers really send; parsing never recurses. Everything is checked: the grammar to the last byte, UTF-8, escapes and surrogate pairs, depth and size. Numbers keep their
  * source text and are converted on request, so nothing that a peer sends is ever rounded. Duplicate keys are kept and visible;
  * json_get() returns the last one, as ECMAScript does, and json_has_duplicates() tells.
