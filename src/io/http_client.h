@@ -59,16 +59,19 @@ struct http_client {
 	struct http_client_limits limits;
 	char host[64];	/* what Host says */
 	char peer[128]; /* for messages */
+
+	/* The answer's head, and behind it what else came with it. */
 	char head[HTTP_CLIENT_HEAD_MAX];
-	size_t head_filled; /* bytes read into head */
-	size_t surplus_at;  /* where in head the body began and is yet to be taken from */
+	struct http_lines lines;
+	size_t head_filled;
 	struct http_field fields[HTTP_CLIENT_FIELDS_MAX];
-	char room[HTTP_CLIENT_BODY_ROOM]; /* body bytes as they came */
-	size_t room_at, room_filled;
-	unsigned framing; /* private */
+
+	/* The answer's body: bytes as they came, still framed, in `head` or in `room`. */
+	struct str input;
+	char room[HTTP_CLIENT_BODY_ROOM];
+	unsigned framing; /* enum http_framing, private */
 	uint64_t body_left;
 	struct http_chunked chunked;
-	bool at_end;	 /* the body was read to its end */
 	bool keep_alive; /* both sides can go on after it */
 };
 
