@@ -98,7 +98,7 @@ static void serve(struct mcp_server_call *call, const struct mcp_incoming *in, s
 static void serve_modern(struct mcp_server_call *call, const struct mcp_incoming *in, struct str method)
 {
 	struct err err;
-	int64_t code = incoming_check_metadata(in, &call->arena, &call->log_level, &err);
+	int64_t code = incoming_check_metadata(in, call->arena, &call->log_level, &err);
 
 	if (code == 0)
 		code = incoming_check_version(in, &call->revision, &err);
@@ -143,6 +143,7 @@ static void serve_legacy(struct mcp_server_call *call, const struct mcp_incoming
 	if (legacy_is_early(call, in))
 		return;
 	call->revision = session->revision;
+	call->log_level = session->server->logging ? session->log_level : MCP_LOG_NONE;
 	call->client_info = session->client.raw;
 	call->client_capabilities = session->client_capabilities;
 	serve(call, in, method);
@@ -154,7 +155,7 @@ static void receive_request(struct mcp_session *session, const struct jsonrpc_me
 	struct mcp_server_call *call = call_new(session, message, storage, route);
 	struct mcp_incoming in;
 	struct err err;
-	int64_t code = incoming_read(&in, message, &call->arena, &err);
+	int64_t code = incoming_read(&in, message, call->arena, &err);
 
 	if (code != 0)
 		call_refuse(call, code, "%s", err.message);

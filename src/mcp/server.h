@@ -64,7 +64,7 @@ struct mcp_server {
 	struct str instructions; /* empty: none */
 	bool logging;		 /* offers the logging capability */
 	bool tools_changed;	 /* offers tools.listChanged */
-	int64_t cache_ttl_ms;	 /* cache hints of tools/list and server/discover, for modern peers */
+	int64_t tools_ttl_ms;	 /* cache hints of tools/list and server/discover, for modern peers */
 	bool cache_public;
 	enum mcp_log_level default_log_level; /* of legacy peers that set none */
 	void *owner;
@@ -97,14 +97,16 @@ struct mcp_server_call {
 	struct str progress_token;  /* raw; empty: the peer wants no progress */
 	struct str client_info,
 		client_capabilities; /* raw, of this request or of the session; may be empty */
-	struct arena arena;	     /* lives as long as the call; the handler may allocate from it too */
-	void *owner;		     /* free for the handler */
+	enum mcp_log_level
+		log_level; /* the least level of log messages that the peer wanted when it sent the request */
+	struct arena *arena; /* lives as long as the call; the handler may allocate from it too */
+	void *owner;	     /* free for the handler */
 
 	/* the session's own */
 	struct str id; /* raw */
 	void *route;   /* the transport's: where the answer goes */
 	bool deaf;     /* nobody is there any more to hear the answer */
-	enum mcp_log_level log_level;
+	struct arena storage;
 	bool hears_tools;   /* subscriptions/listen: asked for changes of the list of tools */
 	uint64_t list_from; /* tools/list: index of the page's first item */
 	bool listed;	    /* on session->calls or session->listens */
@@ -134,9 +136,7 @@ void mcp_answer_missing_capability(struct mcp_server_call *call, struct str requ
 /* Progress of the call, any number of times before the answer. Nothing is sent when the peer gave no token. */
 void mcp_call_progress(struct mcp_server_call *call, const struct mcp_progress *progress);
 
-/* The least level of log messages that the peer wants with this call. */
-enum mcp_log_level mcp_call_log_level(const struct mcp_server_call *call);
-/* A log message of the call; dropped below that level. */
+/* A log message of the call; dropped below the level that the peer wants now. */
 void mcp_call_log(struct mcp_server_call *call, const struct mcp_log *log);
 
 /* -- sessions: for transports ------------------------------------------------------------------------------------------- */

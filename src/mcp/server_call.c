@@ -23,7 +23,8 @@ struct mcp_server_call *call_new(struct mcp_session *session, const struct jsonr
 	call->params = message->params;
 	call->route = route;
 	list_init(&call->node);
-	call->arena = *storage;
+	call->storage = *storage;
+	call->arena = &call->storage;
 	arena_init(storage, 0);
 	return call;
 }
@@ -74,7 +75,7 @@ static void call_free(struct mcp_server_call *call)
 		list_remove(&call->node);
 		--*(call->method == MCP_LISTEN ? &session->listen_count : &session->call_count);
 	}
-	arena = call->arena;
+	arena = call->storage;
 	arena_release(&arena);
 }
 
@@ -165,7 +166,7 @@ void mcp_answer_result(struct mcp_server_call *call, struct str result)
 	struct str converted;
 	struct err err;
 
-	if (mcp_convert_result(result, call->revision, call->session->server->info, &call->arena, &converted,
+	if (mcp_convert_result(result, call->revision, call->session->server->info, call->arena, &converted,
 			       &err) < 0)
 		call_refuse_with(
 			call,
@@ -233,8 +234,7 @@ void mcp_answer_missing_capability(struct mcp_server_call *call, struct str requ
 	};
 
 	if (modern)
-		error.data =
-			arena_concat(&call->arena, STR("{\"requiredCapabilities\":"), required, STR("}"));
+		error.data = arena_concat(call->arena, STR("{\"requiredCapabilities\":"), required, STR("}"));
 	call_refuse_with(call, &error, modern);
 }
 
@@ -260,7 +260,7 @@ void mcp_call_progress(struct mcp_server_call *call, const struct mcp_progress *
 	call_relate(call, &text);
 }
 
-enum mcp_log_level mcp_call_log_level(const struct mcp_server_call *call)
+static enum mcp_log_level level_now(const struct mcp_server_call *call)
 {
 	if (!call->session->server->logging)
 		return MCP_LOG_NONE;
@@ -271,7 +271,7 @@ void mcp_call_log(struct mcp_server_call *call, const struct mcp_log *log)
 {
 	struct buf text;
 
-	if (call->deaf || !mcp_log_admits(mcp_call_log_level(call), log->level))
+	if (call->deaf || !mcp_log_admits(level_now(call), log->level))
 		return;
 	buf_init(&text, call->session->server->limits.answer_max);
 	mcp_log_write(&text, log);

@@ -60,11 +60,12 @@ static void fuzz_cancelled(struct mcp_server_call *call, struct str reason)
 }
 
 /* What leaves us is always one line of JSON. */
-static void fuzz_output(struct mcp_stdio_server *stdio, struct str line)
+static int fuzz_output(struct mcp_stdio_server *stdio, struct str line)
 {
 	(void)stdio;
 	BUG_ON(str_find_char(line, '\n') != line.n - 1);
 	BUG_ON(json_check(line, NULL, NULL) != 0);
+	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

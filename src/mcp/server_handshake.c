@@ -62,7 +62,7 @@ static void answer_initialize(struct mcp_server_call *call)
 
 void serve_initialize(struct mcp_server_call *call, const struct mcp_incoming *in)
 {
-	struct str version = jsonrpc_member_str(&in->params, STR("protocolVersion"), &call->arena);
+	struct str version = jsonrpc_member_str(&in->params, STR("protocolVersion"), call->arena);
 	struct str info, capabilities;
 
 	if (call->session->in_batch)
@@ -92,7 +92,7 @@ void serve_ping(struct mcp_server_call *call, const struct mcp_incoming *in)
 void serve_set_level(struct mcp_server_call *call, const struct mcp_incoming *in)
 {
 	struct mcp_session *session = call->session;
-	struct str level = jsonrpc_member_str(&in->params, STR("level"), &call->arena);
+	struct str level = jsonrpc_member_str(&in->params, STR("level"), call->arena);
 
 	if (!session->server->logging) {
 		call_refuse(call, MCP_METHOD_NOT_FOUND, "logging is not offered");
@@ -126,7 +126,7 @@ void serve_discover(struct mcp_server_call *call, const struct mcp_incoming *in)
 	write_capabilities(&w, server);
 	if (server->instructions.n)
 		json_member_str(&w, STR("instructions"), server->instructions);
-	json_member_i64(&w, STR("ttlMs"), server->cache_ttl_ms);
+	json_member_i64(&w, STR("ttlMs"), server->tools_ttl_ms);
 	json_member_str(&w, STR("cacheScope"), server->cache_public ? STR("public") : STR("private"));
 	json_write_key(&w, STR("_meta"));
 	json_write_object_begin(&w);

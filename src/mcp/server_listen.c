@@ -42,7 +42,7 @@ static bool read_filter(struct mcp_server_call *call, const struct mcp_incoming 
 	struct jsonrpc_members members;
 
 	if (!filter || filter->type != JSON_OBJECT ||
-	    jsonrpc_members(filter->raw, &call->arena, &members, NULL) < 0)
+	    jsonrpc_members(filter->raw, call->arena, &members, NULL) < 0)
 		return false;
 	tools = jsonrpc_member_find(&members, STR("toolsListChanged"));
 	if (tools && tools->type != JSON_TRUE && tools->type != JSON_FALSE)

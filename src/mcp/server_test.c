@@ -141,12 +141,12 @@ static const struct mcp_server_limits rig_limits = {
 	.page_bytes = 1000,
 };
 
-static void rig_output(struct mcp_stdio_server *stdio, struct str line)
+static int rig_output(struct mcp_stdio_server *stdio, struct str line)
 {
 	struct rig *rig = stdio->owner;
 
 	assert_int_equal(str_find_char(line, '\n'), line.n - 1);
-	buf_append(&rig->sent, line);
+	return buf_append(&rig->sent, line);
 }
 
 static int rig_setup(void **state)
@@ -486,7 +486,7 @@ static void modern_lists_have_their_extras(void **state)
 {
 	struct rig *rig = *state;
 
-	rig->server.cache_ttl_ms = 5000;
+	rig->server.tools_ttl_ms = 5000;
 	rig->server.cache_public = true;
 	exchange(
 		rig, HEAD "\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"from:1\"," META "}}}",
@@ -874,8 +874,8 @@ static void modern_log_messages_are_asked_for_per_request(void **state)
 		 HEAD "\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"hold\"," META
 		      ",\"io.modelcontextprotocol/logLevel\":\"warning\"}}}",
 		 NULL);
-	assert_int_equal(mcp_call_log_level(rig->held[0]), MCP_LOG_NONE);
-	assert_int_equal(mcp_call_log_level(rig->held[1]), MCP_LOG_WARNING);
+	assert_int_equal(rig->held[0]->log_level, MCP_LOG_NONE);
+	assert_int_equal(rig->held[1]->log_level, MCP_LOG_WARNING);
 	mcp_call_log(rig->held[0], &error);
 	mcp_server_log(&rig->server, &error);
 	expect(rig, NULL);

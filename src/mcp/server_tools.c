@@ -26,7 +26,7 @@ static bool read_cursor(const struct mcp_incoming *in, struct arena *arena, uint
 
 void serve_tools_list(struct mcp_server_call *call, const struct mcp_incoming *in)
 {
-	if (!read_cursor(in, &call->arena, &call->list_from)) {
+	if (!read_cursor(in, call->arena, &call->list_from)) {
 		call_refuse(call, MCP_INVALID_PARAMS, "\"cursor\" is not one that this server gave");
 		return;
 	}
@@ -43,7 +43,7 @@ static size_t write_page(struct buf *out, struct mcp_server_call *call, const st
 
 	buf_append_char(out, '[');
 	for (at = from; at < count; at++) {
-		struct str tool = mcp_convert_tool(tools[at], call->revision, &call->arena);
+		struct str tool = mcp_convert_tool(tools[at], call->revision, call->arena);
 
 		if (at > from &&
 		    (at - from >= limits->page_items || out->n - begin + tool.n > limits->page_bytes))
@@ -71,7 +71,7 @@ void mcp_answer_tools(struct mcp_server_call *call, const struct str *tools, siz
 	if (end < count)
 		buf_printf(&result, ",\"nextCursor\":\"" CURSOR_PREFIX "%zu\"", end);
 	if (mcp_has(call->revision, MCP_HAS_CACHE_HINTS))
-		buf_printf(&result, ",\"ttlMs\":%lld,\"cacheScope\":\"%s\"", (long long)server->cache_ttl_ms,
+		buf_printf(&result, ",\"ttlMs\":%lld,\"cacheScope\":\"%s\"", (long long)server->tools_ttl_ms,
 			   server->cache_public ? "public" : "private");
 	if (mcp_has(call->revision, MCP_HAS_RESULT_TYPE))
 		mcp_modern_result_meta(&result, server->info, (struct str){ 0 });
@@ -83,7 +83,7 @@ void serve_tools_call(struct mcp_server_call *call, const struct mcp_incoming *i
 {
 	const struct json_member *arguments = jsonrpc_member_find(&in->params, STR("arguments"));
 
-	call->name = jsonrpc_member_str(&in->params, STR("name"), &call->arena);
+	call->name = jsonrpc_member_str(&in->params, STR("name"), call->arena);
 	call->arguments = STR("{}");
 	if (arguments && arguments->type == JSON_OBJECT)
 		call->arguments = arguments->raw;

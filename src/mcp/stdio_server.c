@@ -14,14 +14,15 @@ static bool stdio_send(struct mcp_session *session, const struct mcp_outgoing *o
 	jsonrpc_make_line(text, 0);
 	text->max = text->n + 1;
 	buf_append_char(text, '\n');
-	stdio->output(stdio, buf_str(text));
+	if (stdio->output(stdio, buf_str(text)) < 0)
+		stdio->unsent++;
 	return true;
 }
 
 static const struct mcp_session_transport stdio_transport = { .send = stdio_send };
 
 void mcp_stdio_init(struct mcp_stdio_server *stdio, struct mcp_server *server, struct str principal,
-		    void (*output)(struct mcp_stdio_server *stdio, struct str line), void *owner)
+		    int (*output)(struct mcp_stdio_server *stdio, struct str line), void *owner)
 {
 	*stdio = (struct mcp_stdio_server){ .output = output, .owner = owner };
 	buf_init(&stdio->line, server->limits.message_max);

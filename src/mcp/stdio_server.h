@@ -16,15 +16,16 @@ struct mcp_stdio_server {
 	struct mcp_session session;
 	void *owner;
 
-	/* Takes a whole line, its "\n" included. Must not release the server from within. What to do about a peer that takes nothing
-	 * is the owner's decision: bound what is unsent, and end the server beyond that. */
-	void (*output)(struct mcp_stdio_server *stdio, struct str line);
+	/* Takes a whole line, its "\n" included. What to do about a peer that takes nothing is the owner's decision: bound what is
+	 * unsent and end the server beyond that, but not from within. The value (0, or an enum err_code) is counted only. */
+	int (*output)(struct mcp_stdio_server *stdio, struct str line);
+	uint64_t unsent; /* lines that `output` did not take */
 	struct buf line; /* the unfinished line */
 	bool skipping;	 /* dropping the rest of a line that was too long */
 };
 
 void mcp_stdio_init(struct mcp_stdio_server *stdio, struct mcp_server *server, struct str principal,
-		    void (*output)(struct mcp_stdio_server *stdio, struct str line), void *owner);
+		    int (*output)(struct mcp_stdio_server *stdio, struct str line), void *owner);
 
 /* Bytes as they arrive. Must not be called from within a callback of the session. */
 void mcp_stdio_feed(struct mcp_stdio_server *stdio, struct str bytes);
