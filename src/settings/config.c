@@ -78,7 +78,8 @@ int config_load(struct config **ret_config, const struct settings *set, const st
 	return r;
 }
 
-/* The same files as before. Not a new search: a daemon is known by its set of files, and another set has another daemon. */
+/* The same files as before. Not a new search: a daemon is known by its set of files, and another set has
+ * another daemon. */
 static int read_again(struct config_loader *l, const struct config *old, struct err *err)
 {
 	for (const struct config_file *before = old->contents->files; before; before = before->next) {

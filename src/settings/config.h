@@ -1,12 +1,14 @@
 /*
  * config.h - configuration files: which are read, what they say together, and the servers in them.
  *
- * Files are JSON with comments. They are searched from the working directory upwards and then in the user's and the system's places (docs/configuration.md
- * has the list), or exactly one is named. A nearer file wins: per server whole entries, per setting and `pool` field the value. A file that
- * cannot be read as JSON is an error with line and column. A mistake within one server's entry disables only that server: `error` then says what
- * is wrong and where.
+ * Files are JSON with comments. They are searched from the working directory upwards and then in the user's
+ * and the system's places (docs/configuration.md has the list), or exactly one is named. A nearer file wins:
+ * per server whole entries, per setting and `pool` field the value. A file that cannot be read as JSON is an
+ * error with line and column. A mistake within one server's entry disables only that server: `error` then
+ * says what is wrong and where.
  *
- * A struct config is one block of memory, unchanged once loaded; a reload gives a new one. The struct may be read from any thread.
+ * A struct config is one block of memory, unchanged once loaded; a reload gives a new one. The struct may be
+ * read from any thread.
  */
 #ifndef SETTINGS_CONFIG_H
 #define SETTINGS_CONFIG_H
@@ -21,7 +23,8 @@
 
 enum config_transport { CONFIG_STDIO, CONFIG_HTTP, CONFIG_SSE };
 
-/* How a server is reached. Servers with equal processes (and equal limits) may share one. Strings are followed by a NUL. */
+/* How a server is reached. Servers with equal processes (and equal limits) may share one. Strings are
+ * followed by a NUL. */
 struct config_process {
 	enum config_transport transport;
 	struct str command; /* looked up in the PATH of its environment unless it has a slash */
@@ -43,7 +46,7 @@ struct config_filter {
 
 struct config_server {
 	struct str name;
-	struct str namespace; /* an identifier, unique among servers that are on; empty when there is an error about it */
+	struct str namespace;	 /* an identifier, unique among servers that are on */
 	struct str file;	 /* that defines it */
 	unsigned line, column;	 /* of its entry there */
 	const struct err *error; /* NULL, or why it cannot be used */
@@ -62,16 +65,15 @@ struct config_server {
 struct config_ignored_key {
 	struct str file, key; /* the key with its path: mcpServers.files.alwaysAllow */
 	unsigned line, column;
-	bool unclaimed; /* nothing of ours: another program's, or misspelled. Else this version does not act on it. */
+	bool unclaimed; /* misspelled, or another program's; else ours, and this version does not act on it */
 };
 
 /* One place that was looked at, nearest first. */
 struct config_source {
-	struct str path; /* as found */
-	struct str real; /* with symbolic links resolved; empty when it does not exist */
-	struct str
-		named_by; /* the file, flag or variable whose paths.config names it; empty for the places searched by default */
-	struct str note; /* empty, or why something in it has no effect */
+	struct str path;     /* as found */
+	struct str real;     /* with symbolic links resolved; empty when it does not exist */
+	struct str named_by; /* the file, flag or variable that names it; empty for a default place */
+	struct str note;     /* empty, or why something in it has no effect */
 	bool loaded;
 };
 
@@ -86,8 +88,9 @@ struct config {
 };
 
 /*
- * Reads everything. `set` has the flags and the environment: paths.configFile, paths.config. `cwd` is absolute. Errors carry file, line and
- * column in the message. The environment is what ${NAME} is looked up in.
+ * Reads everything. `set` has the flags and the environment: paths.configFile, paths.config. `cwd` is
+ * absolute. Errors carry file, line and column in the message. The environment is what ${NAME} is looked up
+ * in.
  */
 int config_load(struct config **ret_config, const struct settings *set, const struct environment *environment,
 		struct str cwd, struct err *err);
@@ -98,13 +101,15 @@ int config_reload(struct config **ret_config, const struct config *old, const st
 
 void config_free(struct config **config);
 
-/* Whether a file's contents differ from what was loaded. Looks at sizes and times first, reads only what those say may have changed. */
+/* Whether a file's contents differ from what was loaded. Looks at sizes and times first, reads only what
+ * those say may have changed. */
 bool config_changed(const struct config *config, const struct settings *set);
 
 /* The server of this name or namespace, or NULL. Also finds servers that are disabled or in error. */
 const struct config_server *config_find(const struct config *config, struct str name);
 
-/* What the pool needs to know of one server: its own `mcpx` block over the pool settings. Ask at each use: pool settings are hot. */
+/* What the pool needs to know of one server: its own `mcpx` block over the pool settings. Ask at each use:
+ * pool settings are hot. */
 struct config_limits {
 	unsigned scope;	  /* CHOICE_POOL_SCOPE_ */
 	unsigned sharing; /* CHOICE_POOL_SHARING_ */
@@ -114,7 +119,8 @@ struct config_limits {
 void config_server_limits(const struct config_server *server, const struct settings *set,
 			  struct config_limits *ret_limits);
 
-/* {name, namespace, transport, command, args, envKeys, url, headerKeys, sharing, scope, max, disabled, from, error}: no values of variables or headers. */
+/* {name, namespace, transport, command, args, envKeys, url, headerKeys, sharing, scope, max, disabled, from,
+ * error}: no values of variables or headers. */
 void config_write_server(const struct config_server *server, const struct settings *set,
 			 struct json_writer *w);
 

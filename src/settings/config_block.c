@@ -140,7 +140,8 @@ int config_block_read(struct config_loader *l, struct config_block *block, const
 	return 0;
 }
 
-/* Files come nearest first: the first value stays. extraIncludeTools add up, and an empty list of tools is none. */
+/* Files come nearest first: the first value stays. extraIncludeTools add up, and an empty list of tools is
+ * none. */
 static void pool_merge(struct config_loader *l, enum config_field field, const struct setting_value *value)
 {
 	struct config_block *pool = &l->contents->pool;

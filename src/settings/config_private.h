@@ -1,8 +1,9 @@
 /*
  * config_private.h - how a configuration is put together. For this room's config_*.c only.
  *
- * config_load() runs in stages, one file each: config_search.c finds the files, config_file.c reads one, config_settings.c takes the settings
- * out of it, config_server.c and config_block.c the servers, and config_merge.c makes one whole of what the files say. All of it lives in one arena.
+ * config_load() runs in stages, one file each: config_search.c finds the files, config_file.c reads one,
+ * config_settings.c takes the settings out of it, config_server.c and config_block.c the servers, and
+ * config_merge.c makes one whole of what the files say. All of it lives in one arena.
  */
 #ifndef SETTINGS_CONFIG_PRIVATE_H
 #define SETTINGS_CONFIG_PRIVATE_H
@@ -108,7 +109,8 @@ struct config_loader {
 
 /* -- config_file.c ------------------------------------------------------------------------------------------------------- */
 
-/* Reads and parses the file at `path`: an object at its root, or ERR_INVALID with line and column. Release it with config_file_release(). */
+/* Reads and parses the file at `path`: an object at its root, or ERR_INVALID with line and column. Release it
+ * with config_file_release(). */
 int config_file_read(struct config_loader *l, struct str path, struct config_file **ret_file,
 		     struct err *err);
 void config_file_release(struct config_file *file);
@@ -150,8 +152,8 @@ int config_take(struct config_loader *l, const struct config_file *file, struct 
 
 /* -- config_block.c ------------------------------------------------------------------------------------------------------ */
 
-/* Reads an `mcpx` block. `at` is the spot of its first member; after an error, of the member that the error is about. The message says
- * which field and leaves the place to the caller. */
+/* Reads an `mcpx` block. `at` is the spot of its first member; after an error, of the member that the error
+ * is about. The message says which field and leaves the place to the caller. */
 int config_block_read(struct config_loader *l, struct config_block *block, const struct config_file *file,
 		      struct spot *at, const struct json *object, struct err *err);
 
@@ -167,7 +169,8 @@ void config_server_read(struct config_loader *l, const struct config_file *file,
 
 /* -- config_merge.c ------------------------------------------------------------------------------------------------------ */
 
-/* Aliases, namespaces, filters, requirements: what depends on more than one entry. Fills the arrays of `config`. */
+/* Aliases, namespaces, filters, requirements: what depends on more than one entry. Fills the arrays of
+ * `config`. */
 void config_merge(struct config_loader *l, struct config *config);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The search is a list of candidates, nearest first, that is walked once. A file in one of the default places may decide with
- * paths.config what comes after it: its list replaces the rest of the walk, and a null in it stands for that rest. The list of a file that only
- * another list brought in has no effect, so the walk ends.
+ * The search is a list of candidates, nearest first, that is walked once. A file in one of the default places
+ * may decide with paths.config what comes after it: its list replaces the rest of the walk, and a null in it
+ * stands for that rest. The list of a file that only another list brought in has no effect, so the walk ends.
  */
 #include "base/base.h"
 #include "settings/config_private.h"
@@ -119,8 +119,8 @@ static const struct config_file *loaded_already(const struct config_loader *l, c
 }
 
 /*
- * Whether the file is to be read. One that was come upon by walking up must be ours or root's: a file that somebody else can put into a
- * directory above us, such as /tmp, names programs that we would run.
+ * Whether the file is to be read. One that was come upon by walking up must be ours or root's: a file that
+ * somebody else can put into a directory above us, such as /tmp, names programs that we would run.
  */
 static bool worth_reading(struct config_loader *l, const struct candidate *candidate)
 {

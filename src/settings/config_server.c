@@ -60,7 +60,8 @@ static int read_args(struct entry *e, const struct json *value, struct err *err)
 	return 0;
 }
 
-/* An object of strings. With `pass`, a member whose value is empty is left out: what we have passes through to the child anyway. */
+/* An object of strings. With `pass`, a member whose value is empty is left out: what we have passes through
+ * to the child anyway. */
 static int read_variables(struct entry *e, const struct json *value, bool pass,
 			  const struct variable **ret_variables, size_t *ret_count, struct err *err)
 {
@@ -195,7 +196,8 @@ static const struct entry_field {
 	{ STR_INIT("mcpx"), read_block },
 };
 
-/* A key of the entry that is not ours, such as type or alwaysAllow, belongs to another program that reads the same file. */
+/* A key of the entry that is not ours, such as type or alwaysAllow, belongs to another program that reads the
+ * same file. */
 static void note_foreign(struct entry *e, struct str key)
 {
 	struct str path = arena_concat(e->l->arena, STR("mcpServers."), e->server->name, STR("."));

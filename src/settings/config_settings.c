@@ -1,4 +1,5 @@
-/* The sections of a file: settings by their paths, mcpServers, and what the pool block says beside its settings. */
+/* The sections of a file: settings by their paths, mcpServers, and what the pool block says beside its
+ * settings. */
 #include "base/base.h"
 #include "settings/config_private.h"
 
@@ -96,8 +97,8 @@ static int no_pool_key(const struct config_file *file, const struct spot *spot, 
 }
 
 /*
- * One member of a section. A key of the pool block that nothing knows is refused, as in an mcpx block and unlike elsewhere: a misspelled
- * excludeTools must not silently hide nothing.
+ * One member of a section. A key of the pool block that nothing knows is refused, as in an mcpx block and
+ * unlike elsewhere: a misspelled excludeTools must not silently hide nothing.
  */
 static int take_member(struct config_loader *l, const struct config_file *file, const struct spot *spot,
 		       struct str section, const struct json *key, const struct json *value, struct err *err)

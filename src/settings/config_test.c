@@ -10,7 +10,8 @@
 #include "settings/registry.h"
 #include "settings/scratch.h"
 
-/* A test's own world: a directory in which HOME is a folder, so that nothing of the machine's is found (but /etc). */
+/* A test's own world: a directory in which HOME is a folder, so that nothing of the machine's is found (but
+ * /etc). */
 struct world {
 	struct scratch scratch;
 	struct settings *set;
@@ -122,7 +123,8 @@ static void is_list(struct setting_items items, const char *joined)
 
 /* -- the search ---------------------------------------------------------------------------------------------------------- */
 
-/* The files that were read, nearest first, without the scratch directory; what the machine has outside is left out. */
+/* The files that were read, nearest first, without the scratch directory; what the machine has outside is
+ * left out. */
 static void are_loaded(struct world *w, const char *joined)
 {
 	char text[512] = "";

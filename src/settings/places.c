@@ -10,7 +10,8 @@
 #include "io/files.h"
 #include "settings/registry.h"
 
-/* The longest socket path that every system takes, with its NUL (sun_path of sockaddr_un: 104 on BSD, 108 on Linux). */
+/* The longest socket path that every system takes, with its NUL (sun_path of sockaddr_un: 104 on BSD, 108 on
+ * Linux). */
 enum { SOCKET_PATH_MAX = 104 };
 
 /* 16 hexadecimal digits. */
@@ -121,8 +122,8 @@ int places_find(struct places *places, const struct settings *set, const struct 
 }
 
 /*
- * A state or cache directory that its owner made with an ordinary umask is closed rather than refused. Only ours: whose it is, and
- * whether it is a directory, directory_make_private() judges.
+ * A state or cache directory that its owner made with an ordinary umask is closed rather than refused. Only
+ * ours: whose it is, and whether it is a directory, directory_make_private() judges.
  */
 static int make_private(struct str path, struct err *err)
 {

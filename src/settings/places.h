@@ -1,9 +1,10 @@
 /*
  * places.h - where this user's daemon keeps things: directories, socket, lock, log.
  *
- * A daemon is identified by the set of configuration files that it serves, not by their contents, so that editing one does not lose the
- * daemon. Client and daemon compute the same places from the same settings. The names of a daemon's own files carry its key, so that daemons
- * of several projects live side by side in one state directory.
+ * A daemon is identified by the set of configuration files that it serves, not by their contents, so that
+ * editing one does not lose the daemon. Client and daemon compute the same places from the same settings. The
+ * names of a daemon's own files carry its key, so that daemons of several projects live side by side in one
+ * state directory.
  */
 #ifndef SETTINGS_PLACES_H
 #define SETTINGS_PLACES_H
@@ -18,11 +19,10 @@
 
 /* All absolute and followed by a NUL. */
 struct places {
-	struct str key;	  /* 16 hexadecimal digits: the set of configuration files */
-	struct str state; /* directory, 0700: databases, artifacts */
-	struct str cache; /* directory, 0700: schemas, generated clients; may be deleted at any time */
-	struct str
-		socket; /* <state>/daemon-<key>.sock, or a short path under $TMPDIR when that is too long for a socket */
+	struct str key;	       /* 16 hexadecimal digits: the set of configuration files */
+	struct str state;      /* directory, 0700: databases, artifacts */
+	struct str cache;      /* directory, 0700: schemas, generated clients; may be deleted at any time */
+	struct str socket;     /* <state>/daemon-<key>.sock; when that is too long, one under $TMPDIR */
 	struct str socket_dir; /* 0700 */
 	struct str lock;       /* <state>/daemon-<key>.lock: held by the running daemon */
 	struct str info;       /* <state>/daemon-<key>.json: what the running daemon says about itself */
@@ -34,7 +34,8 @@ struct places {
 int places_find(struct places *places, const struct settings *set, const struct config *config,
 		const struct environment *environment, struct arena *arena, struct err *err);
 
-/* Creates the directories with mode 0700. One that is there must belong to this user and be closed to others' writing: ERR_DENIED. */
+/* Creates the directories with mode 0700. A state or cache directory of ours that is open to others is closed;
+ * one that belongs to somebody else is ERR_DENIED. */
 int places_prepare(const struct places *places, struct err *err);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * record.h - settings as they are shown: JSON records for /v1 and --json, text for people.
  *
- * A record says the value in force, which layer it came from, and the layers that it displaced, nearest first. Pure.
+ * A record says the value in force, which layer it came from, and the layers that it displaced, nearest
+ * first. Pure.
  */
 #ifndef SETTINGS_RECORD_H
 #define SETTINGS_RECORD_H
@@ -24,7 +25,8 @@ struct setting_filter {
 /* Reads a scope's word ("daemon"); false when it is none. */
 bool setting_scope_parse(struct str word, enum setting_scope *ret_scope);
 
-/* One record: path, kind, value, default, source, shadowed[], env, flag, scope, hot and the rest of the declaration. */
+/* One record: path, kind, value, default, source, shadowed[], env, flag, scope, hot and the rest of the
+ * declaration. */
 void setting_write_record(const struct settings *set, enum setting setting, struct json_writer *w);
 /* An array of records. */
 void settings_write_records(const struct settings *set, const struct setting_filter *filter,

@@ -57,7 +57,8 @@ bool setting_find_flag(struct str flag, struct str command, enum setting *ret_se
 /* The longest path for which this can be asked; none of ours comes near it. */
 enum { SUGGESTION_PATH_MAX = 64 };
 
-/* The edits (one character put in, taken out or changed) between two texts that are not longer than SUGGESTION_PATH_MAX. */
+/* The edits (one character put in, taken out or changed) between two texts that are not longer than
+ * SUGGESTION_PATH_MAX. */
 static size_t edit_distance(struct str a, struct str b)
 {
 	size_t row[SUGGESTION_PATH_MAX + 1];

@@ -1,7 +1,8 @@
 /*
  * registry.h - the declarations of all settings, as settings.json has them.
  *
- * For those who show, complete or document settings; who only wants a value needs settings.h. Constant data; any thread.
+ * For those who show, complete or document settings; who only wants a value needs settings.h. Constant data;
+ * any thread.
  */
 #ifndef SETTINGS_REGISTRY_H
 #define SETTINGS_REGISTRY_H
@@ -57,7 +58,8 @@ static inline const struct setting_declaration *setting_declaration(enum setting
 	return &setting_declarations[setting];
 }
 
-/* The setting with this path, environment name or flag (without dashes; on `command`). False when there is none. */
+/* The setting with this path, environment name or flag (without dashes; on `command`). False when there is
+ * none. */
 bool setting_find(struct str path, enum setting *ret_setting);
 bool setting_find_env(struct str name, enum setting *ret_setting);
 bool setting_find_flag(struct str flag, struct str command, enum setting *ret_setting);

@@ -1,6 +1,6 @@
 /*
- * A set is one slot per setting, and a slot one layer per source. Nothing is resolved ahead of time: an accessor takes the highest layer
- * that is there, so layers may come and go in any order.
+ * A set is one slot per setting, and a slot one layer per source. Nothing is resolved ahead of time: an
+ * accessor takes the highest layer that is there, so layers may come and go in any order.
  */
 #include "base/base.h"
 #include "settings/settings.h"
@@ -8,7 +8,8 @@
 #include "settings/config.h"
 #include "settings/settings_private.h"
 
-/* Bounds on the text of all layers together; what fills them is bounded by the file limit and the kernel's limit on arguments. */
+/* Bounds on the text of all layers together; what fills them is bounded by the file limit and the kernel's
+ * limit on arguments. */
 enum { SETTINGS_ARENA_MAX = 256 << 20 };
 
 struct settings *settings_new(void)

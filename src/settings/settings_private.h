@@ -16,8 +16,7 @@ enum { SETTING_SOURCE_COUNT = SETTING_FROM_CALL + 1 };
 struct setting_layer {
 	enum setting setting;
 	enum setting_source source;
-	struct str
-		origin; /* the variable, the flag with its dashes, or file:line:column; empty when the source says it all */
+	struct str origin; /* the variable, the flag with its dashes, file:line:column; or empty */
 	struct setting_value value;
 	struct setting_layer *farther; /* the next file; in the set of a call, the next setting */
 };

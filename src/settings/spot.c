@@ -1,4 +1,5 @@
-/* A walk over text that is known to be valid JSON with comments, so it need not understand values, only skip them. */
+/* A walk over text that is known to be valid JSON with comments, so it need not understand values, only skip
+ * them. */
 #include "base/base.h"
 #include "settings/spot.h"
 

@@ -235,7 +235,8 @@ static const char *json_form(enum setting_kind kind)
 	return forms[kind];
 }
 
-/* The text that stands for a JSON scalar; .p NULL when its type does not fit the kind. A number is no duration: of what unit? */
+/* The text that stands for a JSON scalar; .p NULL when its type does not fit the kind. A number is no
+ * duration: of what unit? */
 static struct str scalar_text(enum setting_kind kind, const struct json *json)
 {
 	switch (json_type(json)) {

@@ -1,8 +1,8 @@
 /*
  * value.h - the value of one setting: its typed form and its text.
  *
- * Values are made from text (environment, flags, runtime changes, headers) or from JSON (configuration files) by the rules of the
- * setting's declaration, and are always valid. Pure.
+ * Values are made from text (environment, flags, runtime changes, headers) or from JSON (configuration files)
+ * by the rules of the setting's declaration, and are always valid. Pure.
  */
 #ifndef SETTINGS_VALUE_H
 #define SETTINGS_VALUE_H
@@ -26,7 +26,8 @@ struct setting_value {
 	} u;
 };
 
-/* Reads text. The message of an error says what was expected and what came, and leaves it to the caller to say where. */
+/* Reads text. The message of an error says what was expected and what came, and leaves it to the caller to
+ * say where. */
 int setting_value_parse(struct setting_value *value, const struct setting_declaration *declaration,
 			struct str text, struct arena *arena, struct err *err);
 
