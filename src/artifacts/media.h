@@ -18,13 +18,12 @@
 
 /* -- finding (pure) ------------------------------------------------------------------------------------------------------- */
 
-/* One block that carries bytes. Strings but `raw` live in the arena. */
+/* One block that carries bytes. Its strings point into the value, or into the arena when they had escapes. */
 struct media_block {
 	struct str raw;	 /* the block as it stands in the value */
 	struct str data; /* base64 */
 	struct str mime; /* as the server says, unchecked; may be empty */
-	struct str
-		name; /* a suggestion, unclean: of a resource the end of its URI, else "image" or "audio" */
+	struct str name; /* unclean: a resource has the end of its URI, others "image" or "audio" */
 	struct str annotations, meta; /* raw JSON; empty when absent */
 };
 
@@ -43,6 +42,7 @@ int media_replace(struct str value, const struct media_block *blocks, const stru
 /* -- storing (on the loop) ------------------------------------------------------------------------------------------------ */
 
 struct media_intercept;
+struct media_work;
 /*
  * `value` is the rewritten text, or the one that was given when it held no media; valid during the call. `artifacts` were stored. A
  * block that could not be stored stays inside the value, so that nothing is lost; `err` is then the reason of the first, else NULL.
@@ -55,7 +55,8 @@ struct media_intercept {
 	media_intercept_done *done;
 };
 
-/* `value` is one valid JSON text; it is copied only when it holds media. At most `blocks_max` blocks are replaced. */
+/* `value` is one valid JSON text, which must stay where it is until `done` or a cancel. At most `blocks_max` blocks are
+ * replaced. */
 void media_intercept_start(struct media_intercept *intercept, struct artifact_store *store, struct loop *loop,
 			   struct str value, struct str run, struct str session, size_t blocks_max,
 			   media_intercept_done *done);

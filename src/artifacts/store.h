@@ -59,6 +59,8 @@ struct artifact_usage {
 	uint64_t removed_missing;     /* bodies that something else deleted or cut: their handles are gone */
 };
 void artifact_store_usage(const struct artifact_store *store, struct artifact_usage *ret_usage);
+/* Why the last collection or recovery in the background failed; NULL when it did not. */
+const struct err *artifact_store_trouble(const struct artifact_store *store);
 const struct artifact_limits *artifact_store_limits(const struct artifact_store *store);
 
 /* -- putting ------------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 #include "base/base.h"
 #include "db/connection.h"
-#include "db/test_directory.h"
+#include "db/directory_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

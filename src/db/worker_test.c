@@ -1,6 +1,6 @@
 #include "base/base.h"
 #include "db/db.h"
-#include "db/test_directory.h"
+#include "db/directory_fixture.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /*
- * test_directory.h - a directory of its own for each test that touches files. For tests of this room and those above it.
+ * directory_fixture.h - a directory of its own for each test that touches files. For tests of this room and those above it.
  */
-#ifndef DB_TEST_DIRECTORY_H
-#define DB_TEST_DIRECTORY_H
+#ifndef DB_DIRECTORY_FIXTURE_H
+#define DB_DIRECTORY_FIXTURE_H
 
 #include "base/base.h"
 
