@@ -4,7 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/random.h>
+
+/* Fetched once, because a fetch costs more than hashing a screenshot, and not before the first upload, because it makes some two
+ * megabytes of libcrypto resident. */
+static EVP_MD *sha256;
+static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+
+static void fetch_sha256(void)
+{
+	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
 
 void blob_writer_init(struct blob_writer *w, const struct blobs *blobs)
 {
@@ -34,8 +45,11 @@ int blob_writer_open(struct blob_writer *w, struct err *err)
 
 	if (r < 0)
 		return r;
+	pthread_once(&sha256_once, fetch_sha256);
+	if (!sha256)
+		return err_set(err, ERR_UNSUPPORTED, "libcrypto offers no SHA-256; check openssl.cnf");
 	w->digest = EVP_MD_CTX_new();
-	if (!w->digest || EVP_DigestInit_ex2(w->digest, w->blobs->sha256, NULL) != 1)
+	if (!w->digest || EVP_DigestInit_ex2(w->digest, sha256, NULL) != 1)
 		return digest_failed(err);
 	w->fd = openat(w->blobs->temporary_fd, w->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (w->fd < 0)

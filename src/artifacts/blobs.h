@@ -32,7 +32,6 @@ struct blob_hash {
 struct blobs {
 	char *path;
 	int lock_fd, temporary_fd, blobs_fd; /* -1 when not open */
-	EVP_MD *sha256;			     /* fetched once: a fetch costs more than hashing a screenshot */
 	uint64_t removed_temporaries;	     /* left by a process that was killed */
 };
 
