@@ -6,6 +6,7 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/wait.h>
@@ -335,7 +336,8 @@ static bool watch_and_kill(struct crash_trial *trial, struct promises *promises,
 
 	while (fine && records-- > 0 && (more = read_report(fd, &report)))
 		fine = take_report(trial, promises, &report);
-	usleep((useconds_t)roll_below(dice, KILL_MICROSECONDS));
+	ppoll(NULL, 0, &(struct timespec){ .tv_nsec = 1000 * (long)roll_below(dice, KILL_MICROSECONDS) },
+	      NULL);
 	kill(pid, SIGKILL);
 	while (fine && more && (more = read_report(fd, &report)))
 		fine = take_report(trial, promises, &report);
@@ -351,7 +353,7 @@ static bool run_and_kill(struct crash_trial *trial, struct promises *promises, u
 	pid_t pid;
 	bool fine;
 
-	BUG_ON(pipe(ends) < 0);
+	BUG_ON(pipe2(ends, O_CLOEXEC) < 0);
 	pid = fork();
 	BUG_ON(pid < 0);
 	if (pid == 0) {

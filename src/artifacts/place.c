@@ -1,11 +1,11 @@
 #include "base/base.h"
 #include "artifacts/place.h"
 #include "artifacts/name.h"
+#include "artifacts/take_name.h"
 #include "base/ids.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -108,52 +108,13 @@ static int copy_body(struct placing *p, int from, uint64_t size, struct err *err
 
 /* -- the name ------------------------------------------------------------------------------------------------------------ */
 
-static bool unsupported(int error)
-{
-	return error == EINVAL || error == ENOSYS || error == EPERM || error == EOPNOTSUPP;
-}
-
-/* The name is ours once O_EXCL has made it, and the rename replaces our own empty file. */
-static int reserve_and_rename(const struct placing *p, const char *name)
-{
-	_cleanup_close_ int reserved =
-		openat(p->directory_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-	if (reserved < 0)
-		return -1;
-	if (renameat(p->directory_fd, p->temporary, p->directory_fd, name) == 0)
-		return 0;
-	unlinkat(p->directory_fd, name, 0);
-	return -1;
-}
-
-static int link_and_unlink(const struct placing *p, const char *name)
-{
-	if (linkat(p->directory_fd, p->temporary, p->directory_fd, name, 0) < 0)
-		return -1;
-	unlinkat(p->directory_fd, p->temporary, 0);
-	return 0;
-}
-
-/* 0, or -1 with errno EEXIST when the name is taken. */
-static int take_name(const struct placing *p, const char *name)
-{
-	int r = renameat2(p->directory_fd, p->temporary, p->directory_fd, name, RENAME_NOREPLACE);
-
-	if (r < 0 && unsupported(errno))
-		r = link_and_unlink(p, name);
-	if (r < 0 && unsupported(errno))
-		r = reserve_and_rename(p, name);
-	return r;
-}
-
 static int take_free_name(struct placing *p, struct str name, size_t name_max, unsigned collisions,
 			  struct arena *arena, struct str *ret_path, struct err *err)
 {
 	for (unsigned number = 0; number <= collisions; number++) {
 		struct str attempt = artifact_name_numbered(arena, name, number, name_max);
 
-		if (take_name(p, attempt.p) == 0) {
+		if (take_name(p->directory_fd, p->temporary, attempt.p) == 0) {
 			close_fd(&p->fd);
 			fsync(p->directory_fd);
 			*ret_path = arena_printf(arena, "%s/%s", p->directory, attempt.p);

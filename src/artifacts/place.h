@@ -2,8 +2,7 @@
  * place.h - putting a whole file into a directory under a free name, without ever overwriting one. Blocking; any thread.
  *
  * The copy is written under a temporary name (".mcpx-*.part") and then given its own by an operation that fails when the name
- * exists: renameat2(2) with RENAME_NOREPLACE, link(2) where the file system lacks that, and a name reserved with O_EXCL where it
- * lacks both. Asking first and creating then would be a race that two runs of one script lose.
+ * exists (take_name.h). Asking first and creating then would be a race that two runs of one script lose.
  */
 #ifndef ARTIFACTS_PLACE_H
 #define ARTIFACTS_PLACE_H

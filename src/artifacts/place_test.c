@@ -1,6 +1,9 @@
 #include "base/base.h"
 #include "artifacts/place.h"
 #include "artifacts/store_fixture.h"
+#include "artifacts/take_name.h"
+
+#include <errno.h>
 
 enum { NAME_MAX_BYTES = 64, COLLISIONS = 3 };
 
@@ -150,6 +153,32 @@ static void test_umask_decides_who_may_read(void **state)
 	assert_int_equal(status.st_mode & 07777, 0640);
 }
 
+/* Each way takes a free name, and leaves a taken one and the temporary file alone. */
+static void test_ways_to_take_a_name(void **state)
+{
+	static take_name_by *const ways[] = { take_name, take_name_by_rename, take_name_by_link,
+					      take_name_by_reserving };
+	struct fixture *f = *state;
+	const char *old = test_directory_path(&f->directory, "old"),
+		   *new = test_directory_path(&f->directory, "new");
+	_cleanup_close_ int fd = open(f->directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	write_whole_file(old, STR("old"));
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		write_whole_file(test_directory_path(&f->directory, "temporary"), STR("new"));
+		assert_int_equal(ways[i](fd, "temporary", "old"), -1);
+		assert_int_equal(errno, EEXIST);
+		assert_int_equal(ways[i](fd, "missing", "new"), -1);
+		assert_int_equal(errno, ENOENT);
+		assert_int_equal(access(new, F_OK), -1);
+		assert_int_equal(ways[i](fd, "temporary", "new"), 0);
+		assert_true(str_eq(read_whole_file(old, &f->arena), STR("old")));
+		assert_true(str_eq(read_whole_file(new, &f->arena), STR("new")));
+		assert_int_equal(faccessat(fd, "temporary", F_OK, 0), -1);
+		assert_int_equal(unlink(new), 0);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -161,6 +190,7 @@ int main(void)
 		TEST(test_place_that_is_no_directory),
 		TEST(test_body_that_is_too_short_leaves_nothing),
 		TEST(test_umask_decides_who_may_read),
+		TEST(test_ways_to_take_a_name),
 	};
 
 	return cmocka_run_group_tests_name("artifact_place", tests, NULL, NULL);
