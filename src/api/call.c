@@ -294,7 +294,7 @@ static void call_over(struct api_call *call)
 /* A tool's result for a model: the JSON as text, and as structured content when it is an object. */
 static void answer_tool(struct api_call *call, struct str body, bool json)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
 	api_writer_init(&w, &out);

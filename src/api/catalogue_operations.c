@@ -38,7 +38,7 @@ static void write_tool(struct api_call *call, const struct catalogue_snapshot *s
 		       const struct catalogue_tool *tool, int score, struct json_writer *w)
 {
 	const struct hub_server *server = hub_server_find(call->api->hub, snapshot->namespace, NULL);
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct jsonrpc_members members = { 0 };
 
 	arena_init(&arena, 0);

@@ -62,7 +62,7 @@ static void list_server(struct api_door *door, const struct hub_server *server)
 static void list_facade(struct api_door *door)
 {
 	for (size_t i = 0; i < OPERATION_COUNT && !door->full; i++) {
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 		struct json_writer w;
 
 		if (!operations[i].tool.n)

@@ -123,7 +123,7 @@ static struct stdio_door *stdio_new(struct api *api, struct http_request *reques
 static void stdio_open(struct api *api, struct http_request *request, unsigned mode)
 {
 	struct stdio_door *at = stdio_new(api, request, mode);
-	_cleanup_buf_ struct buf surplus;
+	_cleanup_buf_ struct buf surplus = { 0 };
 	int fd;
 
 	buf_init(&surplus, settings_bytes(api->settings, SETTING_HTTP_HEADER_LIMIT));

@@ -211,7 +211,7 @@ void hub_call_cancel(struct hub_call *call, struct str reason)
 
 bool hub_result_is_error(struct str result)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct jsonrpc_members members;
 
 	arena_init(&arena, 0);

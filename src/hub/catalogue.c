@@ -103,7 +103,7 @@ struct catalogue_snapshot *catalogue_build(struct str namespace, const struct st
 					   struct str instructions, uint64_t fetched_at, uint64_t seed)
 {
 	struct catalogue_snapshot *snapshot = xnew(struct catalogue_snapshot);
-	_cleanup_arena_ struct arena scratch;
+	_cleanup_arena_ struct arena scratch = { 0 };
 
 	arena_init(&scratch, 0);
 	arena_init(&snapshot->arena, 0);
@@ -190,7 +190,7 @@ int catalogue_decode(struct str text, struct str namespace, uint64_t seed,
 		     struct catalogue_snapshot **ret_snapshot, struct err *err)
 {
 	static const struct json_limits limits = { 0 };
-	_cleanup_arena_ struct arena scratch;
+	_cleanup_arena_ struct arena scratch = { 0 };
 	struct jsonrpc_members members;
 	uint64_t format, fetched_at;
 	const struct str *items;

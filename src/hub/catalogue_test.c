@@ -172,7 +172,7 @@ static void test_reference_keeps_a_snapshot(void **state)
 static void test_cache_file_gives_the_same_back(void **state)
 {
 	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"x\", \"n\":1e400}", "{\"name\":\"y\"}"), *back;
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 1 << 16);
@@ -209,7 +209,7 @@ static void test_damaged_cache_file_is_refused(void **state)
 static void test_cache_that_does_not_fit_is_an_error(void **state)
 {
 	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"x\"}");
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 10);

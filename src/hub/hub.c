@@ -59,7 +59,7 @@ static void hub_load_eras(struct hub *hub)
 
 static void hub_remember_era(struct hub *hub, struct str pool_id, int era)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	if (!eras_set(hub->eras, pool_id, era) || !hub->limits.keep_eras || !hub->limits.cache_dir)
 		return;
@@ -195,7 +195,7 @@ void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_adde
 
 static int hub_unknown_server(struct hub *hub, struct str name, struct err *err)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct str known = STR("none is configured");
 	struct hub_server *server;
 	bool first = true;

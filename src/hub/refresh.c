@@ -73,7 +73,7 @@ static struct str schemas_name(const struct hub_server *server, struct arena *ar
 void refresh_load_cached(struct hub_server *server)
 {
 	struct hub *hub = server->hub;
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct catalogue_snapshot *snapshot;
 	_cleanup_free_ char *path = NULL;
 	struct str text;
@@ -93,8 +93,8 @@ void refresh_load_cached(struct hub_server *server)
 static void refresh_save(struct hub_server *server)
 {
 	struct hub *hub = server->hub;
-	_cleanup_arena_ struct arena arena;
-	_cleanup_buf_ struct buf out;
+	_cleanup_arena_ struct arena arena = { 0 };
+	_cleanup_buf_ struct buf out = { 0 };
 
 	arena_init(&arena, 0);
 	buf_init(&out, hub->limits.list_max);

@@ -106,7 +106,7 @@ void server_attach(struct hub_server *server)
 	struct pool_group *old = take_ptr(server->group);
 	struct config_limits limits;
 	struct pool_definition d;
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	arena_init(&arena, 0);
 	if (server->config->error)
