@@ -98,12 +98,22 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 	instance_stop(instance, "it did not become ready");
 }
 
+static void instance_init_client(struct instance *instance)
+{
+	const struct instance_definition *d = instance->definition;
+	const struct mcp_client_limits limits = {
+		.message_max = d->line_max,
+		.requests_max = d->requests_max,
+		.noise_keep = d->noise_keep,
+	};
+
+	mcp_client_init(&instance->client, instance->loop, &instance->transport, &limits,
+			&instance_client_events, instance);
+}
+
 static void instance_open(struct instance *instance)
 {
 	const struct instance_definition *d = instance->definition;
-	const struct mcp_client_limits limits = { .message_max = d->line_max,
-						  .requests_max = d->requests_max,
-						  .noise_keep = d->noise_keep };
 	const struct mcp_open_options options = {
 		.order = instance->restarted ? MCP_FORCE_INITIALIZE : d->order,
 		.legacy_revision = MCP_LATEST_LEGACY,
@@ -114,8 +124,6 @@ static void instance_open(struct instance *instance)
 		.open_setting = STR("pool.startTimeout"),
 	};
 
-	mcp_client_init(&instance->client, instance->loop, &instance->transport, &limits,
-			&instance_client_events, instance);
 	mcp_open_start(&instance->open, &instance->client, &options, instance_opened, instance);
 }
 
@@ -153,6 +161,7 @@ static bool instance_try_again(struct instance *instance)
 	instance->restarted = true;
 	mcp_open_cancel(&instance->open);
 	mcp_client_release(&instance->client);
+	instance_init_client(instance);
 	if (instance_spawn(instance, &instance->ended) < 0)
 		return false;
 	instance_open(instance);
@@ -223,6 +232,7 @@ struct instance *instance_start(struct loop *loop, const struct instance_definit
 	instance->started_at = instance->used_at = loop_now(loop);
 	list_init(&instance->node);
 	list_init(&instance->starters);
+	instance_init_client(instance);
 	if (instance_spawn(instance, &instance->ended) < 0)
 		loop_defer(loop, &instance->unstarted, instance_not_started);
 	else
