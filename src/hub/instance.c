@@ -180,10 +180,10 @@ static void instance_exited(struct child *child, const struct child_status *stat
 			return;
 	}
 	instance_describe_end(instance, status);
+	instance_hold(instance); /* the callbacks below may give back all other holds */
 	instance->state = INSTANCE_ENDED;
 	mcp_client_closed(&instance->client, &instance->ended);
 	mcp_open_cancel(&instance->open);
-	instance->holders++; /* of this function: the callback may drop all others */
 	instance->events->ended(instance);
 	instance_drop(&instance);
 }
