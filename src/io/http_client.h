@@ -104,7 +104,8 @@ int http_client_read(struct http_client *client, char *room, size_t n, size_t *r
 int http_client_read_all(struct http_client *client, struct buf *body, struct err *err);
 
 /* Calls `line` with each line of the rest of the body, without its LF or CR LF, the last one also when it has no end. ERR_TOO_LARGE for
- * one over `line_max`. A callback that returns other than 0 ends the reading with that value. */
+ * one over `line_max`. A callback that returns other than 0 ends the reading with that value and closes the connection, of which nobody
+ * could say where it stands. */
 typedef int http_client_line(void *context, struct str line);
 int http_client_read_lines(struct http_client *client, size_t line_max, http_client_line *line, void *context,
 			   struct err *err);

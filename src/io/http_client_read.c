@@ -334,10 +334,10 @@ static int read_lines(struct http_client *client, struct line_reader *reader, st
 	while ((result = body_next(client, SIZE_MAX, &bytes, err)) > 0) {
 		result = lines_feed(reader, bytes);
 		if (buf_failed(&reader->part))
-			return err_set(err, ERR_TOO_LARGE, "%s sent a line of more than %zu bytes",
-				       client->peer, reader->part.max);
+			err_set(err, ERR_TOO_LARGE, "%s sent a line of more than %zu bytes", client->peer,
+				reader->part.max);
 		if (result)
-			return result;
+			return http_client_give_up(client, result);
 	}
 	if (result == 0 && reader->part.n)
 		return reader->line(reader->context, without_cr(buf_str(&reader->part)));
@@ -356,23 +356,35 @@ int http_client_read_lines(struct http_client *client, size_t line_max, http_cli
 	return result;
 }
 
+/* Delivers the events that end in `bytes`. */
+static int events_feed(struct sse_reader *reader, struct str bytes, http_client_event *event, void *context,
+		       struct err *err)
+{
+	struct sse_message message;
+	int result;
+
+	while ((result = sse_read(reader, &bytes, &message, err)) > 0) {
+		result = event(context, &message);
+		if (result)
+			return result;
+	}
+	return result;
+}
+
 int http_client_read_events(struct http_client *client, size_t event_max, http_client_event *event,
 			    void *context, struct err *err)
 {
 	struct sse_reader reader;
-	struct sse_message message;
 	struct str bytes;
 	int result;
 
 	sse_reader_init(&reader, event_max);
 	while ((result = body_next(client, SIZE_MAX, &bytes, err)) > 0) {
-		while ((result = sse_read(&reader, &bytes, &message, err)) > 0) {
-			result = event(context, &message);
-			if (result)
-				break;
-		}
-		if (result)
+		result = events_feed(&reader, bytes, event, context, err);
+		if (result) {
+			result = http_client_give_up(client, result);
 			break;
+		}
 	}
 	sse_reader_release(&reader);
 	return result;
