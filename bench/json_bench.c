@@ -1,7 +1,7 @@
 /*
- * How fast JSON is read and written, beside cJSON. The document of the comparison is an answer to tools/list with 200 tools, made
- * here so that nothing has to be fetched. Exits 1 when parsing it is less than three times as fast as with cJSON. Figures of a build
- * that is not a release build mean nothing.
+ * How fast JSON is read and written, beside cJSON. The document of the comparison is an answer to tools/list
+ * with 200 tools, made here so that nothing has to be fetched. Exits 1 when parsing it is less than three
+ * times as fast as with cJSON. Figures of a build that is not a release build mean nothing.
  */
 #include "base/base.h"
 #include "json/json.h"
@@ -20,7 +20,7 @@ enum {
 static const double round_seconds = 0.05;
 static const double wanted_ratio = 3;
 
-/* -- documents ----------------------------------------------------------------------------------------------------------- */
+/* -- documents ------------------------------------------------------------------------------------------- */
 
 static void write_property(struct json_writer *w, unsigned at)
 {
@@ -38,9 +38,9 @@ static void write_property(struct json_writer *w, unsigned at)
 	json_write_key(w, names[at]);
 	json_write_object_begin(w);
 	json_member_str(w, STR("type"), at % 3 == 2 ? STR("integer") : STR("string"));
-	json_member_str(
-		w, STR("description"),
-		STR("What the server should look at; a relative path is taken from the \"root\" of the workspace"));
+	json_member_str(w, STR("description"),
+			STR("What the server should look at; "
+			    "a relative path is taken from the \"root\" of the workspace"));
 	if (at % 3 == 2) {
 		json_member_i64(w, STR("minimum"), 1);
 		json_member_i64(w, STR("maximum"), 1000 * (int64_t)at);
@@ -57,7 +57,8 @@ static void write_tool(struct json_writer *w, unsigned at)
 	json_member_str(
 		w, STR("description"),
 		STR("Searches all files of a workspace.\n\nUse it when a name or a part of a text is known. "
-		    "Answers are ordered by how well they match, best first; a tool that reads one of them is "
+		    "Answers are ordered by how well they match, best first; "
+		    "a tool that reads one of them is "
 		    "called with its path. \xe2\x80\x9cHidden\xe2\x80\x9d files are always left out."));
 	json_write_key(w, STR("inputSchema"));
 	json_write_object_begin(w);
@@ -125,7 +126,7 @@ static void make_long_string(struct buf *out, struct str piece)
 	buf_release(&text);
 }
 
-/* -- what is measured ---------------------------------------------------------------------------------------------------- */
+/* -- what is measured ------------------------------------------------------------------------------------ */
 
 struct input {
 	struct str text;

@@ -1,9 +1,10 @@
 /*
  * buf.h - a growing byte buffer that was born with a maximum.
  *
- * An append that would pass the maximum stores nothing more, from then on: the buffer has *failed*, later appends fail too, and
- * buf_str() of a failed buffer is a BUG. So a writer may append many times and ask once, at the end, with buf_failed(). The
- * contents are not terminated; buf_cstr() terminates them. Not thread-safe.
+ * An append that would pass the maximum stores nothing more, from then on: the buffer has *failed*, later
+ * appends fail too, and buf_str() of a failed buffer is a BUG. So a writer may append many times and ask
+ * once, at the end, with buf_failed(). The contents are not terminated; buf_cstr() terminates them. Not
+ * thread-safe.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -28,11 +29,13 @@ void buf_release(struct buf *buf);
 /* Empties it and forgets a failure; keeps the storage unless that is larger than `keep` bytes. */
 void buf_clear(struct buf *buf, size_t keep);
 
-/* Room for `n` more bytes at buf->p + buf->n, to be claimed with buf_claim(); NULL when that would pass the maximum. */
+/* Room for `n` more bytes at buf->p + buf->n, to be claimed with buf_claim(); NULL when that would pass the
+ * maximum. */
 static inline char *buf_reserve(struct buf *buf, size_t n);
 void buf_claim(struct buf *buf, size_t n);
 
-/* 0, or ERR_TOO_LARGE when the buffer has failed (now or before). What is appended is not a part of the buffer itself. */
+/* 0, or ERR_TOO_LARGE when the buffer has failed (now or before). What is appended is not a part of the
+ * buffer itself. */
 static inline int buf_append(struct buf *buf, struct str s);
 static inline int buf_append_char(struct buf *buf, char c);
 int buf_printf(struct buf *buf, const char *format, ...) _printf_(2, 3);
@@ -52,7 +55,7 @@ const char *buf_cstr(struct buf *buf);
 /* The storage passes to the caller, who frees it with free(); the buffer is empty afterwards. */
 struct str buf_take(struct buf *buf);
 
-/* -- the short ways, inline because writers take them for every few bytes ------------------------------------------------ */
+/* -- the short ways, inline because writers take them for every few bytes -------------------------------- */
 
 /* The long way of buf_reserve(): grows, or fails. */
 char *buf_reserve_slowly(struct buf *buf, size_t n);

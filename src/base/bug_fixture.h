@@ -1,5 +1,6 @@
 /*
- * bug_fixture.h - for tests: whether a call ends in a BUG. The call runs in a child process, so that the test lives on.
+ * bug_fixture.h - for tests: whether a call ends in a BUG. The call runs in a child process, so that the test
+ * lives on.
  */
 #ifndef BASE_BUG_FIXTURE_H
 #define BASE_BUG_FIXTURE_H

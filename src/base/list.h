@@ -1,8 +1,8 @@
 /*
  * list.h - intrusive doubly linked lists.
  *
- * A node is embedded in the object that is listed; the list owns nothing. A node that is on no list points to itself, so that
- * removing it twice is harmless; initialise nodes and lists before use.
+ * A node is embedded in the object that is listed; the list owns nothing. A node that is on no list points to
+ * itself, so that removing it twice is harmless; initialise nodes and lists before use.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -43,8 +43,8 @@ static inline void list_remove(struct list_node *node)
 /* The first object of a list that is not empty. */
 #define list_first(list, type, member) container_of((list)->next, type, member)
 
-/* Visits each object in order. The current object may be removed or freed by the body; no other may. The hidden variables are named
- * after the line, so that loops nest. */
+/* Visits each object in order. The current object may be removed or freed by the body; no other may. The
+ * hidden variables are named after the line, so that loops nest. */
 #define list_for_each(item, list, member)                                                                    \
 	for (struct list_node * LIST_VAR_(_at) = (list)->next, *LIST_VAR_(_after) = LIST_VAR_(_at)->next;    \
 	     LIST_VAR_(_at) != (list) &&                                                                     \

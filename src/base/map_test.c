@@ -206,7 +206,8 @@ static void test_holes_are_reclaimed(void **state)
 	map_release(&map);
 }
 
-/* Computed with an independent implementation of SipHash-1-3, which agrees with the vectors published for it. */
+/* Computed with an independent implementation of SipHash-1-3, which agrees with the vectors published for
+ * it. */
 static void test_hash(void **state)
 {
 	static const struct {

@@ -3,7 +3,8 @@
 
 #include "json/number.h"
 
-/* Objects are compared through their names in sorted order, so that neither many members nor many duplicates take quadratic time. */
+/* Objects are compared through their names in sorted order, so that neither many members nor many duplicates
+ * take quadratic time. */
 
 static int compare_names(const void *left, const void *right)
 {

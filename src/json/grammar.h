@@ -1,8 +1,9 @@
 /*
  * grammar.h - the grammar of JSON (RFC 8259) as one loop. Private to the room.
  *
- * It is written once and expanded twice: with a tape, by the parser, and with NULL in its place, by the checks that build nothing.
- * So both accept exactly the same texts. Nesting is a stack of the brackets that are due, not recursion.
+ * It is written once and expanded twice: with a tape, by the parser, and with NULL in its place, by the
+ * checks that build nothing. So both accept exactly the same texts. Nesting is a stack of the brackets that
+ * are due, not recursion.
  */
 #ifndef JSON_GRAMMAR_H
 #define JSON_GRAMMAR_H
@@ -99,7 +100,8 @@ _cold_ static const char *grammar_fail_after(struct scan *s, const char *p, cons
 							   : "',' or ']' after an element");
 }
 
-/* From behind a value to where the next one begins, closing what ends in between. At the root, nest->depth is then 0. */
+/* From behind a value to where the next one begins, closing what ends in between. At the root, nest->depth is
+ * then 0. */
 _hot_inline_ const char *grammar_advance(struct scan *s, const char *p, struct nest *nest, struct tape *tape)
 {
 	while (nest->depth > 0) {

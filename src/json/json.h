@@ -1,13 +1,15 @@
 /*
  * json.h - JSON documents (RFC 8259): a strict parser, a read-only tree, and a way past both.
  *
- * A document is one block with its decoded strings and one flat tape of nodes, at most 9 bytes for each byte of the text and 2 to 3
- * for what peers really send; parsing never recurses. Everything is checked: the grammar to the last byte, UTF-8, escapes and surrogate pairs, depth and size. Numbers keep their
- * source text and are converted on request, so nothing that a peer sends is ever rounded. Duplicate keys are kept and visible;
- * json_get() returns the last one, as ECMAScript does, and json_has_duplicates() tells.
+ * A document is one block with its decoded strings and one flat tape of nodes, at most 10 bytes for each byte
+ * of the text and 2 to 3 for what peers really send; parsing never recurses. Everything is checked: the
+ * grammar to the last byte, UTF-8, escapes and surrogate pairs, depth and size. Numbers keep their source
+ * text and are converted on request, so nothing that a peer sends is ever rounded. Duplicate keys are kept
+ * and visible; json_get() returns the last one, as ECMAScript does, and json_has_duplicates() tells.
  *
- * json_skim() validates just as strictly without building anything and gives the source bytes of the members of the top-level object, so
- * that a value passes through us byte for byte. Pure; a document may be read from any thread.
+ * json_skim() validates just as strictly without building anything and gives the source bytes of the members
+ * of the top-level object, so that a value passes through us byte for byte. Pure; a document may be read from
+ * any thread.
  */
 #ifndef JSON_JSON_H
 #define JSON_JSON_H
@@ -27,9 +29,10 @@ struct json_limits {
 enum { JSON_DEPTH_MAX = 256 };
 #define JSON_BYTES_MAX ((size_t)UINT32_MAX)
 
-/* One value. Opaque: use the functions. A NULL node is allowed everywhere and behaves like an absent value. */
+/* One value. Opaque: use the functions. A NULL node is allowed everywhere and behaves like an absent
+ * value. */
 struct json {
-	uint32_t tag;  /* type and flags */
+	uint32_t tag;  /* an enum json_type */
 	uint32_t size; /* bytes of a string or number; nodes to skip for a container */
 	union {
 		const char *text; /* string or number */
@@ -43,12 +46,12 @@ struct json_doc {
 	void *block;	   /* decoded strings, the text of numbers and, if it suffices, the tape */
 };
 
-/* Parses `text`, which is not needed afterwards. *doc is overwritten: empty after a failure, when err has the position and
- * says what was expected: ERR_INVALID, or ERR_TOO_LARGE when a limit was passed. */
+/* Parses `text`, which is not needed afterwards. *doc is overwritten: empty after a failure, when err has the
+ * position and says what was expected: ERR_INVALID, or ERR_TOO_LARGE when a limit was passed. */
 int json_parse(struct json_doc *doc, struct str text, const struct json_limits *limits, struct err *err);
 
-/* The same with comments and trailing commas allowed (JSONC), for files that people write. A byte order mark is
- * skipped; bytes in comments may be anything. */
+/* The same with comments and trailing commas allowed (JSONC), for files that people write. A byte order mark
+ * is skipped; bytes in comments may be anything. */
 int json_parse_jsonc(struct json_doc *doc, struct str text, const struct json_limits *limits,
 		     struct err *err);
 
@@ -73,7 +76,8 @@ bool json_bool_or(const struct json *v, bool otherwise);
 
 /* The number's source text, or {NULL, 0}. */
 struct str json_number_text(const struct json *v);
-/* Exact conversions. ERR_INVALID: no number, or not an integer (1.0 and 1e2 are integers); ERR_TOO_LARGE: out of range. */
+/* Exact conversions. ERR_INVALID: no number, or not an integer (1.0 and 1e2 are integers); ERR_TOO_LARGE: out
+ * of range. */
 int json_i64(const struct json *v, int64_t *ret_value);
 int json_u64(const struct json *v, uint64_t *ret_value);
 /* The nearest double; ERR_TOO_LARGE when it overflows. */
@@ -91,8 +95,9 @@ bool json_has_duplicates(const struct json *object);
 /* Equality of JSON values: member order does not matter, numbers compare by value exactly. */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* Iteration. `json_for_each(item, array)`, `json_for_each_member(key, value, object)`: key is a struct json of type string. Other
- * types have nothing to visit. A loop that was not left early leaves its variables behind the last node. */
+/* Iteration. `json_for_each(item, array)`, `json_for_each_member(key, value, object)`: key is a struct json
+ * of type string. Other types have nothing to visit. A loop that was not left early leaves its variables
+ * behind the last node. */
 const struct json *json_first(const struct json *container); /* of an object, the first key */
 const struct json *json_after(const struct json *v);	     /* the node that follows v and all within it */
 #define json_for_each(item, array)                                                                           \
@@ -102,13 +107,14 @@ const struct json *json_after(const struct json *v);	     /* the node that follo
 	for (const struct json *JSON_END_ = json_begin(object, JSON_OBJECT, &(key));                         \
 	     (key) != JSON_END_ && ((value) = (key) + 1, true); (key) = json_after(value))
 
-/* Their common part: the first node in v, and where to stop. One hidden variable a line, so that loops nest. */
+/* Their common part: the first node in v, and where to stop. One hidden variable a line, so that loops
+ * nest. */
 const struct json *json_begin(const struct json *v, enum json_type type, const struct json **ret_first);
 #define JSON_END_ JSON_PASTE_(_end_, __LINE__)
 #define JSON_PASTE_(a, b) JSON_PASTE2_(a, b)
 #define JSON_PASTE2_(a, b) a##b
 
-/* -- past the tree ------------------------------------------------------------------------------------------------------- */
+/* -- past the tree --------------------------------------------------------------------------------------- */
 
 /* Validates `text` like json_parse(), which accepts exactly the same texts, and builds nothing. */
 int json_check(struct str text, const struct json_limits *limits, struct err *err);
@@ -121,10 +127,11 @@ struct json_member {
 };
 
 /*
- * Validates `text` in the same way and gives the members of its top-level object, in order, without building the values; what is inside
- * an object among them, the same function gives when called with its `raw`. `ret_members` has room for `room` (at least 1) members and is
- * undefined after a failure: ERR_TOO_LARGE when there are more or a limit was passed, ERR_INVALID when the text is malformed or no
- * object. The arena takes decoded keys only.
+ * Validates `text` in the same way and gives the members of its top-level object, in order, without building
+ * the values; what is inside an object among them, the same function gives when called with its `raw`.
+ * `ret_members` has room for `room` (at least 1) members and is undefined after a failure: ERR_TOO_LARGE when
+ * there are more or a limit was passed, ERR_INVALID when the text is malformed or no object. The arena takes
+ * decoded keys only.
  */
 int json_skim(struct str text, const struct json_limits *limits, struct arena *arena,
 	      struct json_member *ret_members, size_t room, size_t *ret_count, struct err *err);

@@ -1,5 +1,6 @@
 /*
- * Parses, checks, skims and writes whatever comes, and insists that all of them agree; with jansson, that it agrees too.
+ * Parses, checks, skims and writes whatever comes, and insists that all of them agree; with jansson, that it
+ * agrees too.
  */
 #include "base/base.h"
 #include "json/json.h"

@@ -167,7 +167,8 @@ static void test_duplicates(void **state)
 	}
 }
 
-/* Many more nodes than the first guess has room for, so that the tape moves out of the block, more than once. */
+/* Many more nodes than the first guess has room for, so that the tape moves out of the block, more than
+ * once. */
 static void test_dense_documents(void **state)
 {
 	enum { ELEMENTS = 100000 };

@@ -17,7 +17,8 @@ static int parse(struct json_doc *doc, struct str text, struct err *err)
 
 static void test_accepted(void **state)
 {
-	/* Each is equal to the JSON beside it, which strict parsing accepts, while it refuses the first when they differ. */
+	/* Each is equal to the JSON beside it, which strict parsing accepts, while it refuses the first when
+	 * they differ. */
 	static const char *const rows[][2] = {
 		{ "// one\n// two\r\n[1]// end", "[1]" },
 		{ "/* a */ { /**/ \"a\" /* b */ : /* c */ 1 /* d */ , /* e */ } /* f */", "{\"a\":1}" },

@@ -5,8 +5,8 @@
 #include <float.h>
 
 /*
- * A number's text taken apart. Its value is 0.d1d2d3... * 10^(exponent + point), where d1 is the first digit that is not zero and the last one
- * is not zero either.
+ * A number's text taken apart. Its value is 0.d1d2d3... * 10^(exponent + point), where d1 is the first digit
+ * that is not zero and the last one is not zero either.
  */
 struct decimal {
 	bool negative, exponent_negative;
@@ -153,8 +153,8 @@ static int exponent_digit(const struct decimal *d, size_t place)
 	return d->exponent_negative ? -digit : digit;
 }
 
-/* Whether exponent + point is the same in both. Exponents may have any number of digits: their difference is built from the highest digit
- * down, and once it is huge, no lower digit can make it small again. */
+/* Whether exponent + point is the same in both. Exponents may have any number of digits: their difference is
+ * built from the highest digit down, and once it is huge, no lower digit can make it small again. */
 static bool same_scale(const struct decimal *a, const struct decimal *b)
 {
 	int64_t difference = 0;

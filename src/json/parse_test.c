@@ -69,9 +69,10 @@ static void test_round_trip(void **state)
 		STR("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\u001F\\u00e9\\u07fF\\u20ac\\uFFFF\\ud83d\\ude00\""),
 		STR("\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\xc3\xa9\xdf\xbf\xe2\x82\xac\xef\xbf\xbf"
 		    "\xf0\x9f\x98\x80\""));
-	assert_written(
-		STR("[\"\x7f \xc2\x80 \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf\"]"),
-		STR("[\"\x7f \xc2\x80 \xe0\xa0\x80 \xed\x9f\xbf \xee\x80\x80 \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf\"]"));
+	assert_written(STR("[\"\x7f \xc2\x80 \xe0\xa0\x80 \xed\x9f\xbf "
+			   "\xee\x80\x80 \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf\"]"),
+		       STR("[\"\x7f \xc2\x80 \xe0\xa0\x80 \xed\x9f\xbf "
+			   "\xee\x80\x80 \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf\"]"));
 }
 
 /* The measured behaviour of other libraries, row by row: what several of them get wrong, ours must not. */
@@ -307,14 +308,15 @@ static void test_limits(void **state)
 	assert_string_equal(err.message, "line 1, column 6: more than 2 levels of nested arrays and objects");
 }
 
-/* Every prefix of a document is refused, and at no other place than its end or where it was cut within a word. */
+/* Every prefix of a document is refused, and at no other place than its end or where it was cut within a
+ * word. */
 static void test_prefixes(void **state)
 {
 	static const struct str documents[] = {
-		STR_INIT(
-			"{\"jsonrpc\":\"2.0\",\"id\":-12.5e+3,\"result\":{\"a\\u00e9\\ud83d\\ude00\\n\":[true,false,null,{}]}}"),
-		STR_INIT(
-			"[ \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\" , [ ] , { } , [ 0 , -0.0 ] , \"a string of more than eight bytes\" ]"),
+		STR_INIT("{\"jsonrpc\":\"2.0\",\"id\":-12.5e+3,"
+			 "\"result\":{\"a\\u00e9\\ud83d\\ude00\\n\":[true,false,null,{}]}}"),
+		STR_INIT("[ \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\" , [ ] , { } , [ 0 , -0.0 ] , "
+			 "\"a string of more than eight bytes\" ]"),
 		STR_INIT(
 			"\"a root that is a string \\\\ with \\u0041 escapes and \xe6\x97\xa5\xe6\x9c\xac\""),
 	};

@@ -1,7 +1,8 @@
 #include "base/base.h"
 #include "json/json.h"
 
-/* Takes one character off the front of a reference token: ~0 is '~', ~1 is '/' (RFC 6901, section 4). -1 when it is malformed. */
+/* Takes one character off the front of a reference token: ~0 is '~', ~1 is '/' (RFC 6901, section 4). -1 when
+ * it is malformed. */
 static int next_char(struct str *token)
 {
 	char c = token->p[0];

@@ -1,9 +1,9 @@
 /*
  * scan.h - the words of JSON: blanks, comments, strings, numbers and literals. Private to the room.
  *
- * Every function takes the place where it begins and returns the place where it ended, or NULL after noting in the scan what was
- * expected there. Nothing is read beyond the end of the text, so the text needs no terminator and no copy. What runs once per
- * token or more often is inline; what is rare is in scan.c.
+ * Every function takes the place where it begins and returns the place where it ended, or NULL after noting
+ * in the scan what was expected there. Nothing is read beyond the end of the text, so the text needs no
+ * terminator and no copy. What runs once per token or more often is inline; what is rare is in scan.c.
  */
 #ifndef JSON_SCAN_H
 #define JSON_SCAN_H
@@ -47,7 +47,8 @@ const char *scan_fail_limit(struct scan *s, const char *at, const char *of_what,
 /* The noted failure with its line and column. Returns its code. */
 int scan_error(const struct scan *s, struct err *err) _cold_;
 
-/* Beyond blanks and, in JSONC, comments, of which the first begins at p. An open comment is a noted failure and ends the text. */
+/* Beyond blanks and, in JSONC, comments, of which the first begins at p. An open comment is a noted failure
+ * and ends the text. */
 const char *scan_blanks_slowly(struct scan *s, const char *p);
 
 /* The end of the text, before which only blanks may come. */
@@ -79,7 +80,8 @@ _hot_inline_ bool is_utf8_tail(unsigned char c)
 	return (c & 0xc0) == 0x80;
 }
 
-/* The length of the UTF-8 sequence at p (RFC 3629), 0 when it is none: overlong, a surrogate, beyond U+10FFFF, cut off. */
+/* The length of the UTF-8 sequence at p (RFC 3629), 0 when it is none: overlong, a surrogate, beyond
+ * U+10FFFF, cut off. */
 _hot_inline_ unsigned utf8_sequence(const char *text, const char *end)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -120,8 +122,9 @@ _hot_inline_ uint64_t load_word(const char *p)
 #define EACH_BYTE(c) ((uint64_t)(c) * 0x0101010101010101)
 
 /*
- * The high bit of every byte that does not stand for itself in a string: a quote, a backslash, a control character, or a byte over
- * 0x7f. Bytes above the first such byte may be flagged by the borrow; the first one is exact.
+ * The high bit of every byte that does not stand for itself in a string: a quote, a backslash, a control
+ * character, or a byte over 0x7f. Bytes above the first such byte may be flagged by the borrow; the first one
+ * is exact.
  */
 _hot_inline_ uint64_t special_bytes(uint64_t word)
 {
@@ -155,8 +158,8 @@ _hot_inline_ struct copy scan_plain_words(struct copy c, const char *end)
 	return c;
 }
 
-/* Moves over the bytes that stand for themselves, up to a special one or the end. Stores up to SCAN_SLACK bytes too many, but never
- * more bytes than there are before `end`. */
+/* Moves over the bytes that stand for themselves, up to a special one or the end. Stores up to SCAN_SLACK
+ * bytes too many, but never more bytes than there are before `end`. */
 _hot_inline_ struct copy scan_plain(struct copy c, const char *end)
 {
 	for (unsigned words = 0; end - c.in >= 8; words++) {
@@ -220,7 +223,8 @@ _hot_inline_ struct copy scan_utf8(struct scan *s, struct copy c)
 	return c;
 }
 
-/* A string whose opening quote is before c.in. Ends after the closing quote; the decoded bytes end at the new c.out. */
+/* A string whose opening quote is before c.in. Ends after the closing quote; the decoded bytes end at the new
+ * c.out. */
 _hot_inline_ struct copy scan_string(struct scan *s, struct copy c)
 {
 	for (;;) {

@@ -21,7 +21,8 @@ int json_check(struct str text, const struct json_limits *limits, struct err *er
 	return p && scan_end(&s, p) ? 0 : scan_error(&s, err);
 }
 
-/* A name without escapes stays where it is; another is decoded into the arena. `raw` ends before its closing quote. */
+/* A name without escapes stays where it is; another is decoded into the arena. `raw` ends before its closing
+ * quote. */
 static struct str decode_key(struct arena *arena, struct str raw)
 {
 	struct scan s = { .begin = raw.p, .end = raw.p + raw.n + 1 };

@@ -86,11 +86,11 @@ static void test_names_are_decoded(void **state)
 {
 	struct skimmed *k = *state;
 
-	assert_int_equal(
-		skim(k,
-		     STR("{\"\\u0069d\":1,\"a\\\"b\\\\\" :2,\"\\u0000\":3,\"\":4,\"\\ud83d\\ude00\xc3\xa9\":5}"),
-		     ROOM),
-		0);
+	assert_int_equal(skim(k,
+			      STR("{\"\\u0069d\":1,\"a\\\"b\\\\\" :2,"
+				  "\"\\u0000\":3,\"\":4,\"\\ud83d\\ude00\xc3\xa9\":5}"),
+			      ROOM),
+			 0);
 	assert_int_equal(k->count, 5);
 	assert_member(&k->members[0], STR("id"), STR("1"), JSON_NUMBER);
 	assert_member(&k->members[1], STR("a\"b\\"), STR("2"), JSON_NUMBER);

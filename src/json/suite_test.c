@@ -1,6 +1,7 @@
 /*
- * The JSON parsing test suite (Nicolas Seriot, "Parsing JSON is a Minefield"): y_ files are JSON, n_ files are not, i_ files are up to the
- * implementation. It is found beside the source tree; without it the test is skipped.
+ * The JSON parsing test suite (Nicolas Seriot, "Parsing JSON is a Minefield"): y_ files are JSON, n_ files
+ * are not, i_ files are up to the implementation. It is found beside the source tree; without it the test is
+ * skipped.
  */
 #include "base/base.h"
 #include "json/json.h"

@@ -1,9 +1,10 @@
 /*
- * tape.h - building the tree: nodes in the order of the text, one array, each container knowing how many it spans. Private to the
- * room.
+ * tape.h - building the tree: nodes in the order of the text, one array, each container knowing how many it
+ * spans. Private to the room.
  *
- * While a container is open, its node holds its parent's place and its parent's number of elements so far, so that building needs
- * no stack. Decoded strings and the text of numbers are packed into one block, each followed by a NUL.
+ * While a container is open, its node holds its parent's place and its parent's number of elements so far, so
+ * that building needs no stack. Decoded strings and the text of numbers are packed into one block, each
+ * followed by a NUL.
  */
 #ifndef JSON_TAPE_H
 #define JSON_TAPE_H
@@ -20,8 +21,8 @@ struct tape {
 	char *text;	/* where the next string goes */
 };
 
-/* Takes room for all strings and numbers of a text of `text_size` bytes, with `slack` bytes behind them, and for as many nodes as such a
- * text typically has. */
+/* Takes room for all strings and numbers of a text of `text_size` bytes, with `slack` bytes behind them, and
+ * for as many nodes as such a text typically has. */
 void tape_init(struct tape *t, size_t text_size, size_t slack);
 
 /* Twice the capacity for the nodes, outside of the block. Returns where they are now. */

@@ -16,7 +16,7 @@ static void put_char(struct buf *out, char c)
 	buf_append_char(out, c);
 }
 
-/* -- strings ------------------------------------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------------------- */
 
 /* Copies the bytes at the start of `s` that are written as they are. Never stores more than s.n bytes. */
 static size_t copy_as_is(char *room, struct str s)
@@ -58,7 +58,8 @@ static void put_string(struct buf *out, struct str s)
 {
 	put_char(out, '"');
 	while (s.n > 0) {
-		/* What is left needs at least as many bytes as it has, so this fails only when the string cannot fit. */
+		/* What is left needs at least as many bytes as it has, so this fails only when the string
+		 * cannot fit. */
 		char *room = buf_reserve(out, s.n + 1);
 		size_t n;
 
@@ -85,7 +86,7 @@ int json_quote(struct buf *out, struct str s)
 	return buf_failed(out) ? ERR_TOO_LARGE : 0;
 }
 
-/* -- separators ---------------------------------------------------------------------------------------------------------- */
+/* -- separators ------------------------------------------------------------------------------------------ */
 
 static void put_line(struct buf *out, size_t depth)
 {
@@ -150,7 +151,7 @@ static void end_container(struct json_writer *w, bool object)
 	w->complete = w->depth == 0;
 }
 
-/* -- the stream ---------------------------------------------------------------------------------------------------------- */
+/* -- the stream ------------------------------------------------------------------------------------------ */
 
 void json_writer_init(struct json_writer *w, struct buf *out, bool pretty)
 {
@@ -264,7 +265,7 @@ void json_write_raw(struct json_writer *w, struct str raw)
 	put(w->out, raw);
 }
 
-/* -- trees --------------------------------------------------------------------------------------------------------------- */
+/* -- trees ----------------------------------------------------------------------------------------------- */
 
 /* The containers that are open while a tree is written, the innermost last. */
 struct open_tree {
@@ -356,7 +357,7 @@ void json_write_value(struct json_writer *w, const struct json *v)
 	} while (t.depth > 0);
 }
 
-/* -- members ------------------------------------------------------------------------------------------------------------- */
+/* -- members --------------------------------------------------------------------------------------------- */
 
 void json_member_str(struct json_writer *w, struct str key, struct str value)
 {

@@ -272,7 +272,7 @@ static void test_full_buffer(void **state)
 	}
 }
 
-/* -- misuse: each begins with a fresh writer ----------------------------------------------------------------------------- */
+/* -- misuse: each begins with a fresh writer ------------------------------------------------------------- */
 
 static void value_without_key(void *w)
 {

@@ -1,4 +1,4 @@
-/* Both forms are valid UTF-8 and stable, fail only for what is not UTF-8, and folding does not care whether NFKC came first. */
+/* Both forms are valid UTF-8 and stable, and fail only for what is not UTF-8. */
 #include "base/base.h"
 #include "text/normal.h"
 #include "text/utf8.h"
