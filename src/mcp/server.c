@@ -149,20 +149,28 @@ static void serve_legacy(struct mcp_server_call *call, const struct mcp_incoming
 	serve(call, in, method);
 }
 
+void session_serve(struct mcp_session *session, const struct jsonrpc_message *message,
+		   const struct mcp_incoming *in, struct arena *storage, void *route)
+{
+	struct mcp_server_call *call = call_new(session, message, storage, route);
+
+	if (in->modern)
+		serve_modern(call, in, message->method);
+	else
+		serve_legacy(call, in, message->method);
+}
+
 static void receive_request(struct mcp_session *session, const struct jsonrpc_message *message,
 			    struct arena *storage, void *route)
 {
-	struct mcp_server_call *call = call_new(session, message, storage, route);
 	struct mcp_incoming in;
 	struct err err;
-	int64_t code = incoming_read(&in, message, call->arena, &err);
+	int64_t code = incoming_read(&in, message, storage, &err);
 
 	if (code != 0)
-		call_refuse(call, code, "%s", err.message);
-	else if (in.modern)
-		serve_modern(call, &in, message->method);
+		call_refuse(call_new(session, message, storage, route), code, "%s", err.message);
 	else
-		serve_legacy(call, &in, message->method);
+		session_serve(session, message, &in, storage, route);
 }
 
 /* -- notifications ------------------------------------------------------------------------------------------------------- */
@@ -251,7 +259,8 @@ static void answer_fault(struct mcp_session *session, const struct jsonrpc_fault
 									  .route = route,
 									  .text = &text,
 									  .error_code = fault->code,
-									  .refused = true });
+									  .refused = true,
+									  .for_all = !session->in_batch });
 	buf_release(&text);
 }
 

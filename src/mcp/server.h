@@ -155,6 +155,7 @@ struct mcp_outgoing {
 		*text; /* one message without line end; the transport may take its storage with buf_take() */
 	int64_t error_code; /* MCP_OUT_ANSWER: the code when it is an error, else 0 */
 	bool refused; /* the error is the protocol's, not the handler's (HTTP: 400 or 404 for a modern peer) */
+	bool for_all;	  /* it answers the text that came with `route` as a whole, not one message in it */
 	bool initialized; /* it answers initialize with a result (HTTP: opens a session) */
 };
 

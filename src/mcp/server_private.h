@@ -9,6 +9,10 @@
 struct mcp_server_call *call_new(struct mcp_session *session, const struct jsonrpc_message *message,
 				 struct arena *storage, void *route);
 
+/* mcp_session_dispatch() for a request whose parameters were read already. */
+void session_serve(struct mcp_session *session, const struct jsonrpc_message *message,
+		   const struct mcp_incoming *in, struct arena *storage, void *route);
+
 /* Lists it as running, so that it can be cancelled. False: it was refused. */
 bool call_list(struct mcp_server_call *call, bool listen);
 

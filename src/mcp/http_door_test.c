@@ -1,0 +1,957 @@
+/* The door behind a real HTTP server on a unix socket: bytes in, bytes out. */
+#include "base/base.h"
+#include "io/http_fixture.h"
+
+#include <stdio.h>
+
+#include "mcp/http_door.h"
+#include "mcp/http_headers.h"
+
+#define HEAD "{\"jsonrpc\":\"2.0\","
+#define INFO "{\"name\":\"srv\",\"version\":\"1\"}"
+#define SERVER_META "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":" INFO "}"
+#define VERSION(v) "\"io.modelcontextprotocol/protocolVersion\":\"" v "\""
+#define META_OF(v) "\"_meta\":{" VERSION(v) ",\"io.modelcontextprotocol/clientCapabilities\":{}"
+#define META META_OF("2026-07-28")
+#define TEXT(words) "{\"content\":[{\"type\":\"text\",\"text\":\"" words "\"}]}"
+
+/* -- the rig ------------------------------------------------------------------------------------------------------------- */
+
+static struct bench bench;
+static struct mcp_server server;
+static struct mcp_http_door *door;
+static struct peer peer;
+static struct mcp_server_call *held[4];
+static unsigned held_count, cancelled;
+static const char *principal;
+static char session_id[64];
+
+static void rig_tools_list(struct mcp_server_call *call)
+{
+	static const struct str tool = STR_INIT("{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}");
+
+	mcp_answer_tools(call, &tool, 1);
+}
+
+static void rig_tools_call(struct mcp_server_call *call)
+{
+	if (str_eq(call->name, STR("echo"))) {
+		mcp_answer_result(call, STR(TEXT("hi")));
+	} else if (str_eq(call->name, STR("hold"))) {
+		held[held_count++] = call;
+		bench_wake(&bench);
+	} else if (str_eq(call->name, STR("needs"))) {
+		mcp_answer_missing_capability(call, STR("{\"sampling\":{}}"));
+	} else {
+		mcp_answer_unknown_tool(call);
+	}
+}
+
+static void rig_cancelled(struct mcp_server_call *call, struct str reason)
+{
+	(void)reason;
+	for (unsigned i = 0; i < held_count; i++)
+		if (held[i] == call)
+			held[i] = NULL;
+	cancelled++;
+	bench_wake(&bench);
+}
+
+static const struct mcp_handler handler = {
+	.tools_list = rig_tools_list,
+	.tools_call = rig_tools_call,
+	.cancelled = rig_cancelled,
+};
+
+static const struct mcp_server_limits server_limits = {
+	.message_max = 100000,
+	.answer_max = 4000000,
+	.calls_max = 10,
+	.listens_max = 2,
+	.batch_max = 10,
+	.page_items = 10,
+	.page_bytes = 10000,
+};
+
+static void handle(struct bench *b, struct http_request *request)
+{
+	(void)b;
+	mcp_http_door_request(door, request, str_of(principal), NULL);
+}
+
+static void rig_start(const struct mcp_http_door_options *options)
+{
+	const struct http_limits limits = bench_limits();
+
+	principal = "uid:1";
+	held_count = cancelled = 0;
+	mcp_server_init(&server, &handler, &server_limits, NULL);
+	server.info = STR(INFO);
+	server.logging = server.tools_changed = true;
+	bench_start(&bench, &limits, handle);
+	assert_int_equal(mcp_http_door_new(&door, bench.loop, &server, options, NULL), 0);
+	peer_connect(&peer, &bench);
+}
+
+static const struct mcp_http_door_options usual = {
+	.sessions_max = 3,
+	.session_idle_ms = 3600000,
+	.streams_max = 1,
+};
+
+static int set_up(void **state)
+{
+	(void)state;
+	rig_start(&usual);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	peer_close(&peer);
+	bench_settle(&bench);
+	mcp_http_door_free(&door);
+	bench_stop(&bench);
+	return 0;
+}
+
+/* -- requests and answers ------------------------------------------------------------------------------------------------ */
+
+static void send_to(struct peer *to, const char *method, const char *headers, const char *body)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s /mcp HTTP/1.1\r\nHost: a\r\n%sContent-Length: %zu\r\n\r\n%s", method,
+		 headers, strlen(body), body);
+	peer_send(to, str_of(text));
+}
+
+#define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+
+static void post(const char *headers, const char *body)
+{
+	char all[1024];
+
+	snprintf(all, sizeof(all), JSON_HEADERS "%s", headers);
+	send_to(&peer, "POST", all, body);
+}
+
+static void post_in_session(const char *body)
+{
+	char header[128];
+
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	post(header, body);
+}
+
+static void expect_json(const char *status, const char *body)
+{
+	char head[256];
+
+	snprintf(
+		head, sizeof(head),
+		"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nX-Content-Type-Options: nosniff\r\n\r\n",
+		status, strlen(body));
+	peer_expect(&peer, head);
+	peer_expect(&peer, body);
+}
+
+static void expect_error(const char *status, const char *id, int code, const char *message)
+{
+	char body[1024];
+
+	snprintf(body, sizeof(body), HEAD "%s%s%s\"error\":{\"code\":%d,\"message\":\"%s\"}}",
+		 *id ? "\"id\":" : "", id, *id ? "," : "", code, message);
+	expect_json(status, body);
+}
+
+#define STREAM_HEAD                                                                                          \
+	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"               \
+	"X-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\nX-Accel-Buffering: no\r\n\r\n"
+
+static void expect_event(struct peer *from, const char *message)
+{
+	char chunk[1024];
+
+	snprintf(chunk, sizeof(chunk), "%zx\r\nevent: message\ndata: %s\n\n\r\n",
+		 strlen(message) + sizeof("event: message\ndata: \n\n") - 1, message);
+	peer_expect(from, chunk);
+}
+
+#define INITIALIZE(version)                                                                                  \
+	HEAD "\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"" version                 \
+	     "\",\"capabilities\":{}}}"
+#define INITIALIZED HEAD "\"method\":\"notifications/initialized\"}"
+#define CALL(id, name) HEAD "\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
+#define MODERN_CALL(id, name)                                                                                \
+	HEAD "\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"," META "}}}"
+#define MODERN_HEADERS(method, name)                                                                         \
+	"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " method "\r\nMcp-Name: " name "\r\n"
+
+static void read_session_id(void)
+{
+	const char *at;
+
+	while (!(at = strstr(buf_cstr(&peer.got), "\r\n\r\n")))
+		bench_run(&bench);
+	at = strstr(buf_cstr(&peer.got), "Mcp-Session-Id: sess-");
+	assert_non_null(at);
+	snprintf(session_id, sizeof(session_id), "%.37s", at + strlen("Mcp-Session-Id: "));
+}
+
+static void expect_accepted(void)
+{
+	peer_expect_status(&peer, "HTTP/1.1 202 Accepted\r\n");
+}
+
+static void open_session(const char *initialize)
+{
+	post("", initialize);
+	read_session_id();
+	peer_expect_status(&peer, "HTTP/1.1 200 OK\r\n");
+	while (!strstr(buf_cstr(&peer.got), "\"serverInfo\":" INFO "}}"))
+		bench_run(&bench);
+	buf_clear(&peer.got, 0);
+	post_in_session(INITIALIZED);
+	expect_accepted();
+}
+
+static void wait_held(unsigned count)
+{
+	while (held_count < count)
+		bench_run(&bench);
+}
+
+/* -- headers ------------------------------------------------------------------------------------------------------------- */
+
+static void accept_is_read_as_the_standard_says(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool json, events;
+	} rows[] = {
+		{ "application/json, text/event-stream", true, true },
+		{ "text/event-stream;q=0.5 ,APPLICATION/JSON; charset=utf-8", true, true },
+		{ "*/*", true, true },
+		{ "application/*", true, false },
+		{ "text/*, application/json;q=0.001", true, true },
+		{ "application/json;q=0", false, false },
+		{ "application/json; a=b; Q=0.000, */*;q=0.0", false, false },
+		{ "application/jsonx", false, false },
+		{ "text/html", false, false },
+		{ "*", false, false },
+		{ ",,", false, false },
+		{ "", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(accept_admits(str_of(rows[i].accept), STR("application/json")),
+				 rows[i].json);
+		assert_int_equal(accept_admits(str_of(rows[i].accept), STR("text/event-stream")),
+				 rows[i].events);
+	}
+	assert_true(accept_admits((struct str){ 0 }, STR("application/json")));
+}
+
+static void content_type_must_be_json(void **state)
+{
+	(void)state;
+	assert_true(content_type_is_json(STR("application/json")));
+	assert_true(content_type_is_json(STR("Application/JSON ; charset=utf-8")));
+	assert_false(content_type_is_json(STR("application/json-seq")));
+	assert_false(content_type_is_json(STR("text/plain")));
+	assert_false(content_type_is_json(STR("")));
+	assert_false(content_type_is_json((struct str){ 0 }));
+}
+
+static void header_values_are_decoded(void **state)
+{
+	static const struct {
+		const char *value, *decoded; /* NULL: malformed */
+	} rows[] = {
+		{ "plain", "plain" },
+		{ "", "" },
+		{ "=?base64?SGVsbG8=?=", "Hello" },
+		{ "=?base64?"
+		  "?=",
+		  "" },
+		{ "=?base64?w6k=?=", "\xc3\xa9" },
+		{ "=?base64?SGVsbG8?=", NULL },
+		{ "=?base64?SGV%bG8=?=", NULL },
+		{ "=?base64?SGVsbG8=", "=?base64?SGVsbG8=" },
+		{ "SGVsbG8=?=", "SGVsbG8=?=" },
+		{ "=?BASE64?SGVsbG8=?=", "=?BASE64?SGVsbG8=?=" },
+		{ "=?base64?=", "=?base64?=" },
+	};
+	_cleanup_arena_ struct arena arena;
+	struct str decoded;
+
+	(void)state;
+	arena_init(&arena, 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(header_value_decode(str_of(rows[i].value), &arena, &decoded),
+				 rows[i].decoded != NULL);
+		if (rows[i].decoded)
+			assert_true(str_eq(decoded, str_of(rows[i].decoded)));
+	}
+}
+
+static void methods_and_types_are_checked(void **state)
+{
+	(void)state;
+	send_to(&peer, "PUT", "", "");
+	peer_expect(
+		&peer,
+		"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nX-Content-Type-Options: nosniff\r\nAllow: GET, "
+		"POST, DELETE\r\n\r\n");
+	send_to(&peer, "POST", "Content-Type: text/plain\r\nAccept: */*\r\n", "{}");
+	expect_error("415 Unsupported Media Type", "", -32600,
+		     "the header Content-Type must be application/json");
+	send_to(&peer, "POST", "Content-Type: application/json\r\nAccept: application/json\r\n", "{}");
+	expect_error("406 Not Acceptable", "", -32600,
+		     "the header Accept must admit both application/json and text/event-stream");
+	send_to(&peer, "GET", "Accept: application/json\r\n", "");
+	expect_error("406 Not Acceptable", "", -32600, "the header Accept must admit text/event-stream");
+	send_to(&peer, "GET", "Accept: text/event-stream\r\n", "");
+	expect_error("400 Bad Request", "", -32600,
+		     "the header Mcp-Session-Id is missing: send \\\"initialize\\\" first");
+}
+
+/* -- legacy -------------------------------------------------------------------------------------------------------------- */
+
+static void a_session_lives_from_initialize_to_delete(void **state)
+{
+	char header[128];
+
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	assert_int_equal(mcp_http_door_sessions(door), 1);
+	post_in_session(CALL("1", "echo"));
+	expect_json("200 OK", HEAD "\"id\":1,\"result\":" TEXT("hi") "}");
+	post_in_session(HEAD "\"id\":\"l\",\"method\":\"tools/list\"}");
+	expect_json(
+		"200 OK", HEAD
+		"\"id\":\"l\",\"result\":{\"tools\":[{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}]}}");
+	post_in_session(CALL("2", "nope"));
+	expect_error("200 OK", "2", -32602, "unknown tool: nope");
+	post_in_session(HEAD "\"id\":3,\"method\":\"no/such\"}");
+	expect_error("200 OK", "3", -32601, "unknown method \\\"no/such\\\"");
+	post_in_session(HEAD "\"id\":4,\"result\":{}}");
+	expect_accepted();
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	send_to(&peer, "DELETE", header, "");
+	peer_expect_status(&peer, "HTTP/1.1 204 No Content\r\n");
+	assert_int_equal(mcp_http_door_sessions(door), 0);
+	post_in_session(CALL("5", "echo"));
+	expect_error(
+		"404 Not Found", "", -32600,
+		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+}
+
+static void sessions_belong_to_their_principal(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	principal = "uid:2";
+	post_in_session(CALL("1", "echo"));
+	expect_error(
+		"404 Not Found", "", -32600,
+		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+	principal = "uid:1";
+	post_in_session(CALL("1", "echo"));
+	expect_json("200 OK", HEAD "\"id\":1,\"result\":" TEXT("hi") "}");
+}
+
+static void malformed_messages_are_bad_requests(void **state)
+{
+	(void)state;
+	post("", "{\"jsonrpc\":");
+	peer_expect_status(&peer, "HTTP/1.1 400 Bad Request\r\n");
+	while (peer.got.n < 60)
+		bench_run(&bench);
+	assert_non_null(strstr(buf_cstr(&peer.got), "\"code\":-32700"));
+	buf_clear(&peer.got, 0);
+	post("", "");
+	peer_expect_status(&peer, "HTTP/1.1 400 Bad Request\r\n");
+	while (peer.got.n < 60)
+		bench_run(&bench);
+	buf_clear(&peer.got, 0);
+	post("", "{\"id\":7}");
+	expect_error("400 Bad Request", "7", -32600, "\\\"jsonrpc\\\" must be \\\"2.0\\\"");
+	post("", CALL("1", "echo"));
+	expect_error("400 Bad Request", "", -32600,
+		     "the header Mcp-Session-Id is missing: send \\\"initialize\\\" first");
+	post("", HEAD "\"id\":1,\"method\":\"initialize\"}");
+	expect_error("200 OK", "1", -32602, "\\\"protocolVersion\\\" must be a string");
+	assert_int_equal(mcp_http_door_sessions(door), 0);
+	post("MCP-Protocol-Version: 1999-01-01\r\n", CALL("1", "echo"));
+	expect_error("400 Bad Request", "", -32600,
+		     "the header MCP-Protocol-Version names no version that has sessions");
+}
+
+static void a_body_over_the_limit_is_413(void **state)
+{
+	char head[256];
+
+	(void)state;
+	snprintf(head, sizeof(head),
+		 "POST /mcp HTTP/1.1\r\nHost: a\r\n" JSON_HEADERS "Content-Length: 100001\r\n\r\n");
+	peer_send(&peer, str_of(head));
+	peer_expect_status(&peer, "HTTP/1.1 413 ");
+	peer_read_to_end(&peer);
+	bench_settle(&bench);
+}
+
+static void batches_are_answered_as_arrays(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-03-26"));
+	post_in_session("[" CALL("1", "echo") "," INITIALIZED "," CALL("2", "nope") ",7]");
+	expect_json(
+		"200 OK",
+		"[" HEAD "\"id\":1,\"result\":" TEXT(
+			"hi") "}," HEAD
+			      "\"id\":2,\"error\":{\"code\":-32602,\"message\":\"unknown tool: nope\"}}," HEAD
+			      "\"error\":{\"code\":-32600,\"message\":\"a message is a JSON object\"}}]");
+	post_in_session("[" INITIALIZED "]");
+	expect_accepted();
+	post_in_session("[]");
+	expect_error("400 Bad Request", "", -32600, "an empty batch");
+	post_in_session("[" CALL("1", "hold") "," CALL("2", "echo") "," CALL("3", "hold") "]");
+	wait_held(2);
+	mcp_answer_result(held[1], STR("{\"b\":1}"));
+	mcp_answer_result(held[0], STR("{\"a\":1}"));
+	expect_json("200 OK",
+		    "[" HEAD "\"id\":2,\"result\":" TEXT("hi") "}," HEAD
+							       "\"id\":3,\"result\":{\"b\":1}}," HEAD
+							       "\"id\":1,\"result\":{\"a\":1}}]");
+}
+
+static void other_revisions_have_no_batches(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	post_in_session("[" CALL("1", "echo") "]");
+	expect_error("400 Bad Request", "", -32600,
+		     "batches exist in protocol version 2025-03-26 only, after initialize");
+	post("", "[" CALL("1", "echo") "]");
+	expect_error("400 Bad Request", "", -32600,
+		     "the header Mcp-Session-Id is missing: send \\\"initialize\\\" first");
+}
+
+static const struct mcp_progress half = { STR_INIT("1"), STR_INIT("2"), { NULL, 0 } };
+#define PROGRESS                                                                                             \
+	HEAD "\"method\":\"notifications/progress\",\"params\":{\"progressToken\":5,\"progress\":1,\"total\":2}}"
+#define CALL_WITH_TOKEN                                                                                      \
+	HEAD "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"hold\",\"_meta\":{\"progressToken\":5}}}"
+
+static void progress_makes_the_answer_a_stream(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	post_in_session(CALL_WITH_TOKEN);
+	wait_held(1);
+	mcp_call_progress(held[0], &half);
+	peer_expect(&peer, STREAM_HEAD);
+	expect_event(&peer, PROGRESS);
+	mcp_call_log(held[0], &(struct mcp_log){ MCP_LOG_ERROR, { 0 }, STR("\"x\"") });
+	expect_event(&peer, HEAD
+		     "\"method\":\"notifications/message\",\"params\":{\"level\":\"error\",\"data\":\"x\"}}");
+	mcp_answer_result(held[0], STR("{\n}"));
+	expect_event(&peer, HEAD "\"id\":1,\"result\":{ }}");
+	peer_expect(&peer, "0\r\n\r\n");
+	post_in_session(CALL("2", "echo"));
+	expect_json("200 OK", HEAD "\"id\":2,\"result\":" TEXT("hi") "}");
+}
+
+static void progress_within_a_batch_turns_it_into_events(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-03-26"));
+	post_in_session("[" CALL("2", "echo") "," CALL_WITH_TOKEN "]");
+	wait_held(1);
+	mcp_call_progress(held[0], &half);
+	peer_expect(&peer, STREAM_HEAD);
+	expect_event(&peer, "[" HEAD "\"id\":2,\"result\":" TEXT("hi") "}]");
+	expect_event(&peer, PROGRESS);
+	mcp_answer_result(held[0], STR("{}"));
+	expect_event(&peer, HEAD "\"id\":1,\"result\":{}}");
+	peer_expect(&peer, "0\r\n\r\n");
+}
+
+static void a_cancelled_request_ends_without_a_response(void **state)
+{
+	struct peer other;
+	char headers[256];
+
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	post_in_session(CALL("1", "hold"));
+	wait_held(1);
+	peer_connect(&other, &bench);
+	snprintf(headers, sizeof(headers), JSON_HEADERS "Mcp-Session-Id: %s\r\n", session_id);
+	send_to(&other, "POST", headers,
+		HEAD "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+	peer_expect_status(&other, "HTTP/1.1 202 Accepted\r\n");
+	assert_int_equal(cancelled, 1);
+	peer_expect(&peer, STREAM_HEAD "0\r\n\r\n");
+	peer_close(&other);
+}
+
+static void a_legacy_client_that_leaves_does_not_cancel(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	post_in_session(CALL("1", "hold"));
+	wait_held(1);
+	peer_close(&peer);
+	bench_settle(&bench);
+	assert_int_equal(cancelled, 0);
+	mcp_call_progress(held[0], &half);
+	mcp_answer_result(held[0], STR("{}"));
+	bench_settle(&bench);
+	peer_connect(&peer, &bench);
+	post_in_session(CALL("1", "echo"));
+	expect_json("200 OK", HEAD "\"id\":1,\"result\":" TEXT("hi") "}");
+}
+
+static void deleting_a_session_ends_its_calls_and_streams(void **state)
+{
+	struct peer stream, other;
+	char header[128];
+
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	peer_connect(&stream, &bench);
+	send_to(&stream, "GET", header, "");
+	peer_expect(&stream, STREAM_HEAD);
+	post_in_session(CALL("1", "hold"));
+	wait_held(1);
+	peer_connect(&other, &bench);
+	send_to(&other, "DELETE", header, "");
+	peer_expect_status(&other, "HTTP/1.1 204 No Content\r\n");
+	assert_int_equal(cancelled, 1);
+	peer_expect(&peer, STREAM_HEAD "0\r\n\r\n");
+	peer_expect(&stream, "0\r\n\r\n");
+	peer_close(&stream);
+	peer_close(&other);
+}
+
+#define CHANGED HEAD "\"method\":\"notifications/tools/list_changed\"}"
+
+static void changes_travel_on_the_get_stream(void **state)
+{
+	struct peer stream;
+	char header[128];
+
+	(void)state;
+	open_session(INITIALIZE("2025-11-25"));
+	snprintf(header, sizeof(header), "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session_id);
+	mcp_server_tools_changed(&server); /* nobody listens yet: told when somebody does */
+	mcp_server_tools_changed(&server);
+	peer_connect(&stream, &bench);
+	send_to(&stream, "GET", header, "");
+	peer_expect(&stream, STREAM_HEAD);
+	expect_event(&stream, CHANGED);
+	mcp_server_tools_changed(&server);
+	expect_event(&stream, CHANGED);
+	send_to(&peer, "GET", header, "");
+	expect_error("409 Conflict", "", -32600, "this session has all the streams it may have");
+	peer_close(&stream);
+	bench_settle(&bench);
+	send_to(&peer, "GET", header, "");
+	peer_expect(&peer, STREAM_HEAD);
+	mcp_server_tools_changed(&server);
+	expect_event(&peer, CHANGED);
+}
+
+static void sessions_make_room_for_new_ones(void **state)
+{
+	char first[64];
+
+	(void)state;
+	open_session(INITIALIZE("2025-06-18"));
+	memcpy(first, session_id, sizeof(first));
+	for (int i = 0; i < 3; i++)
+		open_session(INITIALIZE("2025-06-18"));
+	assert_int_equal(mcp_http_door_sessions(door), 3);
+	memcpy(session_id, first, sizeof(first));
+	post_in_session(CALL("1", "echo"));
+	expect_error(
+		"404 Not Found", "", -32600,
+		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+}
+
+static void sessions_in_use_are_not_thrown_out(void **state)
+{
+	struct peer users[3];
+	char headers[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		open_session(INITIALIZE("2025-06-18"));
+		peer_connect(&users[i], &bench);
+		snprintf(headers, sizeof(headers), JSON_HEADERS "Mcp-Session-Id: %s\r\n", session_id);
+		send_to(&users[i], "POST", headers, CALL("1", "hold"));
+		wait_held(i + 1);
+	}
+	post("", INITIALIZE("2025-06-18"));
+	expect_error("503 Service Unavailable", "0", -32603,
+		     "too many sessions are open, and all are in use: try again later");
+	/* A call whose client has left still is a use. */
+	peer_close(&users[0]);
+	bench_settle(&bench);
+	post("", INITIALIZE("2025-06-18"));
+	expect_error("503 Service Unavailable", "0", -32603,
+		     "too many sessions are open, and all are in use: try again later");
+	mcp_answer_result(held[0], STR("{}"));
+	open_session(INITIALIZE("2025-06-18"));
+	peer_close(&users[1]);
+	peer_close(&users[2]);
+}
+
+static void idle_sessions_expire(void **state)
+{
+	const struct mcp_http_door_options brief = { .sessions_max = 3,
+						     .session_idle_ms = 1,
+						     .streams_max = 1 };
+
+	(void)state;
+	rig_start(&brief);
+	post("", INITIALIZE("2025-06-18"));
+	read_session_id();
+	while (mcp_http_door_sessions(door) > 0)
+		bench_settle(&bench);
+	buf_clear(&peer.got, 0);
+	tear_down(state);
+}
+
+/* -- modern -------------------------------------------------------------------------------------------------------------- */
+
+static void modern_requests_need_no_session(void **state)
+{
+	(void)state;
+	post(MODERN_HEADERS("tools/call", "echo") "Mcp-Session-Id: made-up\r\n", MODERN_CALL("1", "echo"));
+	expect_json(
+		"200 OK", HEAD
+		"\"id\":1,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]," SERVER_META
+		"}}");
+	post("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n",
+	     HEAD "\"id\":2,\"method\":\"server/discover\",\"params\":{" META "}}}");
+	expect_json(
+		"200 OK", HEAD
+		"\"id\":2,\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
+		"\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{}},\"ttlMs\":0,\"cacheScope\":"
+		"\"private\"," SERVER_META "}}");
+	post("MCP-Protocol-Version: 2026-07-28\r\n",
+	     HEAD "\"method\":\"notifications/whatever\",\"params\":{" META "}}}");
+	expect_accepted();
+	assert_int_equal(mcp_http_door_sessions(door), 0);
+	bench_settle(&bench);
+	assert_true(list_empty(&server.sessions));
+}
+
+#define NO_CAPABILITIES                                                                                      \
+	HEAD "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"_meta\":{" VERSION(         \
+		"2026-07-28") "}}}"
+#define MISSING(what) "params._meta must have " what
+#define SAYS(header, value, body)                                                                            \
+	"the header " header " is \\\"" value "\\\", but the body says \\\"" body "\\\""
+
+static void modern_requests_are_checked_in_the_right_order(void **state)
+{
+	static const struct {
+		const char *headers, *body, *status;
+		int code;
+		const char *message;
+	} rows[] = {
+		/* metadata before headers */
+		{ "", NO_CAPABILITIES, "400 Bad Request", -32602,
+		  MISSING("\\\"io.modelcontextprotocol/clientCapabilities\\\", an object") },
+		{ "MCP-Protocol-Version: 2026-07-28\r\n", CALL("1", "echo"), "400 Bad Request", -32602,
+		  MISSING("\\\"io.modelcontextprotocol/protocolVersion\\\", a string, and "
+			  "\\\"io.modelcontextprotocol/clientCapabilities\\\", an object") },
+		/* headers */
+		{ "", MODERN_CALL("1", "echo"), "400 Bad Request", -32020,
+		  "the header MCP-Protocol-Version is missing" },
+		{ "MCP-Protocol-Version: 2025-11-25\r\n", MODERN_CALL("1", "echo"), "400 Bad Request", -32020,
+		  SAYS("MCP-Protocol-Version", "2025-11-25", "2026-07-28") },
+		{ "MCP-Protocol-Version: 2026-07-28\r\n", MODERN_CALL("1", "echo"), "400 Bad Request", -32020,
+		  "the header Mcp-Method is missing" },
+		{ "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: Tools/Call\r\n", MODERN_CALL("1", "echo"),
+		  "400 Bad Request", -32020, SAYS("Mcp-Method", "Tools/Call", "tools/call") },
+		{ "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n", MODERN_CALL("1", "echo"),
+		  "400 Bad Request", -32020, "the header Mcp-Name is missing" },
+		{ MODERN_HEADERS("tools/call", "ECHO"), MODERN_CALL("1", "echo"), "400 Bad Request", -32020,
+		  SAYS("Mcp-Name", "ECHO", "echo") },
+		{ MODERN_HEADERS("tools/call", "=?base64?ZWNob?="), MODERN_CALL("1", "echo"),
+		  "400 Bad Request", -32020, "the header Mcp-Name is malformed Base64" },
+		{ "MCP-Protocol-Version: v9\r\nMcp-Method: tools/list\r\n",
+		  HEAD "\"id\":1,\"method\":\"tools/list\",\"params\":{" META_OF("v8") "}}}",
+		  "400 Bad Request", -32020, SAYS("MCP-Protocol-Version", "v9", "v8") },
+		/* then the method */
+		{ MODERN_HEADERS("initialize", "x"),
+		  HEAD "\"id\":1,\"method\":\"initialize\",\"params\":{" META "}}}", "404 Not Found", -32601,
+		  "unknown method \\\"initialize\\\"" },
+		{ MODERN_HEADERS("ping", "x"), HEAD "\"id\":1,\"method\":\"ping\",\"params\":{" META "}}}",
+		  "404 Not Found", -32601, "unknown method \\\"ping\\\"" },
+		{ MODERN_HEADERS("no/such", "x"),
+		  HEAD "\"id\":1,\"method\":\"no/such\",\"params\":{" META "}}}", "404 Not Found", -32601,
+		  "unknown method \\\"no/such\\\"" },
+		/* then the parameters, and at last the tool */
+		{ "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n",
+		  HEAD "\"id\":1,\"method\":\"tools/call\",\"params\":{" META "}}}", "400 Bad Request",
+		  -32602, "\\\"name\\\" must be a string" },
+		{ MODERN_HEADERS("tools/call", "nope"), MODERN_CALL("1", "nope"), "200 OK", -32602,
+		  "unknown tool: nope" },
+		/* half a modern request */
+		{ "MCP-Protocol-Version: 2026-07-28\r\n", INITIALIZE("2025-06-18"), "400 Bad Request", -32020,
+		  "the header MCP-Protocol-Version names a version that has no \\\"initialize\\\"" },
+		{ "", HEAD "\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":[]}}", "400 Bad Request",
+		  -32602, "\\\"_meta\\\" must be an object" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		post(rows[i].headers, rows[i].body);
+		expect_error(rows[i].status, strstr(rows[i].body, "\"id\":0") ? "0" : "1", rows[i].code,
+			     rows[i].message);
+	}
+}
+
+static void headers_are_read_tolerantly_where_they_may_be(void **state)
+{
+	(void)state;
+	post("mcp-protocol-VERSION:   2026-07-28  \r\nMCP-METHOD: tools/call\r\nmcp-name: =?base64?ZWNobw==?=\r\n",
+	     MODERN_CALL("1", "echo"));
+	peer_expect_status(&peer, "HTTP/1.1 200 OK\r\n");
+	while (!strstr(buf_cstr(&peer.got), "\"hi\""))
+		bench_run(&bench);
+	buf_clear(&peer.got, 0);
+}
+
+static void errors_with_data_have_it(void **state)
+{
+	(void)state;
+	post("MCP-Protocol-Version: v9\r\nMcp-Method: tools/list\r\n",
+	     HEAD "\"id\":1,\"method\":\"tools/list\",\"params\":{" META_OF("v9") "}}}");
+	expect_json(
+		"400 Bad Request", HEAD
+		"\"id\":1,\"error\":{\"code\":-32022,\"message\":\"unsupported protocol version \\\"v9\\\"\",\"data\":"
+		"{\"supported\":[\"2026-07-28\"],\"requested\":\"v9\"}}}");
+	post(MODERN_HEADERS("tools/call", "needs"), MODERN_CALL("2", "needs"));
+	expect_json(
+		"400 Bad Request", HEAD
+		"\"id\":2,\"error\":{\"code\":-32021,\"message\":\"the tool needs a capability that the client did not "
+		"declare\",\"data\":{\"requiredCapabilities\":{\"sampling\":{}}}}}");
+}
+
+static void a_modern_client_that_leaves_cancels(void **state)
+{
+	(void)state;
+	post(MODERN_HEADERS("tools/call", "hold"), MODERN_CALL("1", "hold"));
+	wait_held(1);
+	peer_close(&peer);
+	while (!cancelled)
+		bench_run(&bench);
+	assert_null(held[0]);
+	bench_settle(&bench);
+	assert_true(list_empty(&server.sessions));
+	peer_connect(&peer, &bench);
+}
+
+#define LISTEN(id)                                                                                                  \
+	HEAD "\"id\":" id                                                                                           \
+	     ",\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{\"toolsListChanged\":true}," META \
+	     "}}}"
+#define LISTEN_HEADERS "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n"
+#define SUBSCRIPTION "\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":\"s\"}"
+#define ACKNOWLEDGED                                                                                                                           \
+	HEAD "\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"notifications\":{\"toolsListChanged\":true}," SUBSCRIPTION \
+	     "}}"
+
+static void subscriptions_are_streams(void **state)
+{
+	(void)state;
+	post(LISTEN_HEADERS, LISTEN("\"s\""));
+	peer_expect(&peer, STREAM_HEAD);
+	expect_event(&peer, ACKNOWLEDGED);
+	mcp_server_tools_changed(&server);
+	expect_event(&peer,
+		     HEAD "\"method\":\"notifications/tools/list_changed\",\"params\":{" SUBSCRIPTION "}}");
+	mcp_http_door_drain(door);
+	expect_event(&peer, HEAD "\"id\":\"s\",\"result\":{\"resultType\":\"complete\"," SUBSCRIPTION "}}");
+	peer_expect(&peer, "0\r\n\r\n");
+	post("", INITIALIZE("2025-06-18"));
+	expect_error("503 Service Unavailable", "", -32600, "the server is shutting down");
+}
+
+static void a_subscriber_that_leaves_is_forgotten(void **state)
+{
+	(void)state;
+	post(LISTEN_HEADERS, LISTEN("\"s\""));
+	peer_expect(&peer, STREAM_HEAD);
+	peer_close(&peer);
+	bench_settle(&bench);
+	assert_true(list_empty(&server.sessions));
+	mcp_server_tools_changed(&server);
+	peer_connect(&peer, &bench);
+}
+
+/* -- slow readers and silence -------------------------------------------------------------------------------------------- */
+
+static void a_long_silence_makes_the_answer_a_stream(void **state)
+{
+	const struct mcp_http_door_options chatty = {
+		.sessions_max = 3, .session_idle_ms = 3600000, .streams_max = 1, .keep_alive_ms = 1
+	};
+
+	(void)state;
+	rig_start(&chatty);
+	post(MODERN_HEADERS("tools/call", "hold"), MODERN_CALL("1", "hold"));
+	peer_expect(&peer, STREAM_HEAD "e\r\n: keep-alive\n\n\r\ne\r\n: keep-alive\n\n\r\n");
+	mcp_answer_result(held[0], STR("{}"));
+	while (!strstr(buf_cstr(&peer.got), "\r\n0\r\n\r\n"))
+		bench_run(&bench);
+	assert_non_null(strstr(buf_cstr(&peer.got),
+			       "\nevent: message\ndata: " HEAD
+			       "\"id\":1,\"result\":{\"resultType\":\"complete\"," SERVER_META
+			       "}}\n\n\r\n0\r\n\r\n"));
+	buf_clear(&peer.got, 0);
+	tear_down(state);
+}
+
+/* The reader takes nothing while progress and a large answer are sent: some progress may be lost, the answer is not. */
+static void a_slow_reader_gets_its_answer(void **state)
+{
+	static char padding[2000000];
+	const struct mcp_progress wordy = { STR("1"), { 0 }, str_make(padding, 5000) };
+	struct buf result;
+
+	(void)state;
+	memset(padding, 'x', sizeof(padding));
+	open_session(INITIALIZE("2025-06-18"));
+	post_in_session(CALL_WITH_TOKEN);
+	wait_held(1);
+	peer_set_deaf(&peer, true);
+	for (int i = 0; i < 200; i++)
+		mcp_call_progress(held[0], &wordy);
+	bench_settle(&bench);
+	buf_init(&result, 3000000);
+	buf_printf(&result, "{\"a\":\"%.*s\"}", (int)sizeof(padding), padding);
+	mcp_answer_result(held[0], buf_str(&result));
+	buf_release(&result);
+	bench_settle(&bench);
+	peer_set_deaf(&peer, false);
+	while (!str_ends_with(buf_str(&peer.got), STR("x\"}}\n\n\r\n0\r\n\r\n")))
+		bench_run(&bench);
+	assert_true(peer.got.n > sizeof(padding) && peer.got.n < sizeof(padding) + 1000000);
+	buf_clear(&peer.got, 0);
+	post_in_session(CALL("2", "echo"));
+	expect_json("200 OK", HEAD "\"id\":2,\"result\":" TEXT("hi") "}");
+}
+
+static void a_reader_that_leaves_a_full_stream_is_forgotten(void **state)
+{
+	static char padding[5000];
+	const struct mcp_progress wordy = { STR("1"), { 0 }, str_make(padding, sizeof(padding)) };
+
+	(void)state;
+	memset(padding, 'x', sizeof(padding));
+	open_session(INITIALIZE("2025-06-18"));
+	post_in_session(CALL_WITH_TOKEN);
+	wait_held(1);
+	peer_set_deaf(&peer, true);
+	for (int i = 0; i < 200; i++)
+		mcp_call_progress(held[0], &wordy);
+	mcp_answer_result(held[0], STR("{}"));
+	bench_settle(&bench);
+	peer_close(&peer);
+	bench_settle(&bench);
+	peer_connect(&peer, &bench);
+	post_in_session(CALL("2", "echo"));
+	expect_json("200 OK", HEAD "\"id\":2,\"result\":" TEXT("hi") "}");
+}
+
+/* Everything is open when the door is freed. */
+static void a_door_may_be_freed_at_any_time(void **state)
+{
+	struct peer stream, modern;
+	char header[128];
+
+	(void)state;
+	rig_start(&usual);
+	open_session(INITIALIZE("2025-06-18"));
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	peer_connect(&stream, &bench);
+	send_to(&stream, "GET", header, "");
+	peer_expect(&stream, STREAM_HEAD);
+	post_in_session(CALL("1", "hold"));
+	wait_held(1);
+	peer_connect(&modern, &bench);
+	send_to(&modern, "POST", JSON_HEADERS LISTEN_HEADERS, LISTEN("1"));
+	peer_expect(&modern, STREAM_HEAD);
+	mcp_http_door_free(&door);
+	mcp_http_door_free(&door);
+	assert_int_equal(cancelled, 1);
+	assert_true(list_empty(&server.sessions));
+	http_server_free(&bench.server);
+	peer_close(&peer);
+	peer_close(&stream);
+	peer_close(&modern);
+	bench_stop(&bench);
+}
+
+static void an_endpoint_needs_room_for_a_session(void **state)
+{
+	const struct mcp_http_door_options none = { .session_idle_ms = 1 };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(mcp_http_door_new(&door, NULL, NULL, &none, &err), ERR_INVALID);
+	assert_string_equal(err.message, "the MCP endpoint needs room and time for at least one session");
+}
+
+#define RIGGED(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(accept_is_read_as_the_standard_says),
+		cmocka_unit_test(content_type_must_be_json),
+		cmocka_unit_test(header_values_are_decoded),
+		RIGGED(methods_and_types_are_checked),
+		RIGGED(a_session_lives_from_initialize_to_delete),
+		RIGGED(sessions_belong_to_their_principal),
+		RIGGED(malformed_messages_are_bad_requests),
+		RIGGED(a_body_over_the_limit_is_413),
+		RIGGED(batches_are_answered_as_arrays),
+		RIGGED(other_revisions_have_no_batches),
+		RIGGED(progress_makes_the_answer_a_stream),
+		RIGGED(progress_within_a_batch_turns_it_into_events),
+		RIGGED(a_cancelled_request_ends_without_a_response),
+		RIGGED(a_legacy_client_that_leaves_does_not_cancel),
+		RIGGED(deleting_a_session_ends_its_calls_and_streams),
+		RIGGED(changes_travel_on_the_get_stream),
+		RIGGED(sessions_make_room_for_new_ones),
+		RIGGED(sessions_in_use_are_not_thrown_out),
+		cmocka_unit_test(idle_sessions_expire),
+		RIGGED(modern_requests_need_no_session),
+		RIGGED(modern_requests_are_checked_in_the_right_order),
+		RIGGED(headers_are_read_tolerantly_where_they_may_be),
+		RIGGED(errors_with_data_have_it),
+		RIGGED(a_modern_client_that_leaves_cancels),
+		RIGGED(subscriptions_are_streams),
+		RIGGED(a_subscriber_that_leaves_is_forgotten),
+		cmocka_unit_test(a_long_silence_makes_the_answer_a_stream),
+		RIGGED(a_slow_reader_gets_its_answer),
+		RIGGED(a_reader_that_leaves_a_full_stream_is_forgotten),
+		cmocka_unit_test(a_door_may_be_freed_at_any_time),
+		cmocka_unit_test(an_endpoint_needs_room_for_a_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/*
+ * The answer to one POST: as many messages as its body asks for, at once or later. They leave as one JSON text, unless something has
+ * to be sent before the last of them: then everything leaves as events. An exchange is freed from the loop, because its last
+ * answer comes from within a session's call.
+ */
+#include "base/base.h"
+#include "mcp/http_door.h"
+
+#include "mcp/http_door_private.h"
+
+/* -- life ---------------------------------------------------------------------------------------------------------------- */
+
+static void exchange_free(struct door_exchange *exchange)
+{
+	if (exchange->modern)
+		mcp_session_release(&exchange->session);
+	if (exchange->ds)
+		door_session_unuse(exchange->ds);
+	if (exchange->streaming)
+		events_release(&exchange->events);
+	if (exchange->request)
+		exchange->request->gone = NULL;
+	timer_stop(&exchange->silence);
+	deferred_cancel(&exchange->over);
+	buf_release(&exchange->answers);
+	list_remove(&exchange->node);
+	free(exchange);
+}
+
+static void exchange_over(struct deferred *deferred)
+{
+	exchange_free(container_of(deferred, struct door_exchange, over));
+}
+
+/* Nothing more is to be sent. */
+void exchange_finish(struct door_exchange *exchange)
+{
+	if (exchange->request)
+		exchange->request->gone = NULL;
+	exchange->request = NULL;
+	timer_stop(&exchange->silence);
+	loop_defer(exchange->door->loop, &exchange->over, exchange_over);
+}
+
+static struct mcp_session *exchange_session(struct door_exchange *exchange)
+{
+	if (exchange->modern)
+		return &exchange->session;
+	return exchange->ds && !exchange->ds->closed ? &exchange->ds->session : NULL;
+}
+
+/* A modern client that goes away cancels (transports, "Cancellation"); a legacy one may only have lost its connection. */
+void exchange_gone(struct http_request *request)
+{
+	struct door_exchange *exchange = request->owner;
+	struct mcp_session *session = exchange_session(exchange);
+
+	if (exchange->streaming)
+		events_release(&exchange->events);
+	exchange_finish(exchange);
+	if (session)
+		mcp_session_route_gone(session, exchange, exchange->modern);
+}
+
+void exchange_refuse(struct door_exchange *exchange, unsigned status, struct str id, int64_t code,
+		     struct str message)
+{
+	door_refuse(exchange->request, status, id, code, message);
+	exchange_finish(exchange);
+}
+
+/* -- the answer ---------------------------------------------------------------------------------------------------------- */
+
+static unsigned status_of(const struct door_exchange *exchange, const struct mcp_outgoing *outgoing)
+{
+	if (!outgoing->refused)
+		return 200;
+	if (exchange->modern)
+		return outgoing->error_code == MCP_METHOD_NOT_FOUND ? 404 : 400;
+	return outgoing->for_all ? 400 : 200;
+}
+
+/* Takes the text's storage. */
+static void respond_json(struct door_exchange *exchange, unsigned status, struct buf *text, bool initialized)
+{
+	const struct http_field session_id = {
+		STR(MCP_HEADER_SESSION_ID),
+		initialized ? exchange->ds->id : (struct str){ 0 },
+	};
+	const struct http_answer answer = {
+		.status = status,
+		.content_type = STR("application/json"),
+		.fields = &session_id,
+		.field_count = initialized ? 1 : 0,
+	};
+
+	http_respond_take(exchange->request, &answer, buf_take(text));
+	exchange_finish(exchange);
+}
+
+static void exchange_room(struct events *events)
+{
+	struct door_exchange *exchange = container_of(events, struct door_exchange, events);
+
+	if (events_ended(events))
+		exchange_finish(exchange);
+}
+
+/* From now on everything is an event. Answers of a batch that are there already leave as a batch. */
+static void start_streaming(struct door_exchange *exchange)
+{
+	if (exchange->streaming)
+		return;
+	exchange->streaming = true;
+	timer_stop(&exchange->silence);
+	events_start(&exchange->events, exchange->request, exchange->door->loop,
+		     exchange->door->options.keep_alive_ms, exchange_room);
+	if (exchange->answers.n && !buf_failed(&exchange->answers)) {
+		buf_append_char(&exchange->answers, ']');
+		events_send(&exchange->events, &exchange->answers, true);
+		buf_clear(&exchange->answers, 0);
+	}
+}
+
+static void end_streaming(struct door_exchange *exchange)
+{
+	events_end(&exchange->events);
+	if (events_ended(&exchange->events))
+		exchange_finish(exchange);
+}
+
+static void respond_batch(struct door_exchange *exchange)
+{
+	struct buf *answers = &exchange->answers;
+
+	if (buf_append_char(answers, ']') == 0) {
+		respond_json(exchange, 200, answers, false);
+		return;
+	}
+	exchange_refuse(exchange, 200, (struct str){ 0 }, MCP_INTERNAL_ERROR,
+			STR("the answers of the batch are too long together: send fewer messages at once"));
+}
+
+/* Ends the answer when all has come. A request that was cancelled has no response; its stream is empty. */
+static void exchange_check(struct door_exchange *exchange)
+{
+	if (!exchange->request || exchange->answered < exchange->expected)
+		return;
+	if (!exchange->streaming && exchange->answers.n) {
+		respond_batch(exchange);
+		return;
+	}
+	start_streaming(exchange);
+	end_streaming(exchange);
+}
+
+static void collect_answer(struct door_exchange *exchange, struct str text)
+{
+	buf_append_char(&exchange->answers, exchange->answers.n ? ',' : '[');
+	buf_append(&exchange->answers, text);
+}
+
+static void send_answer(struct door_exchange *exchange, const struct mcp_outgoing *outgoing)
+{
+	if (outgoing->initialized)
+		door_session_register(exchange->ds);
+	if (exchange->streaming)
+		events_send(&exchange->events, outgoing->text, true);
+	else if (exchange->batch && !outgoing->for_all)
+		collect_answer(exchange, buf_str(outgoing->text));
+	else
+		respond_json(exchange, status_of(exchange, outgoing), outgoing->text, outgoing->initialized);
+}
+
+void exchange_send(struct door_exchange *exchange, const struct mcp_outgoing *outgoing)
+{
+	if (!exchange->request)
+		return;
+	switch (outgoing->kind) {
+	case MCP_OUT_RELATED:
+		/* What a slow reader has no room for is lost: progress and log messages are hints. */
+		start_streaming(exchange);
+		events_send(&exchange->events, outgoing->text, false);
+		return;
+	case MCP_OUT_ANSWER:
+		exchange->answered++;
+		send_answer(exchange, outgoing);
+		break;
+	case MCP_OUT_NOTHING:
+		exchange->answered++;
+		break;
+	case MCP_OUT_UNRELATED:
+		BUG_ON(outgoing->kind == MCP_OUT_UNRELATED);
+	}
+	exchange_check(exchange);
+}
+
+static void silence_over(struct timer *timer)
+{
+	start_streaming(container_of(timer, struct door_exchange, silence));
+}
+
+/* `expected` answers will come or have come. */
+void exchange_wait(struct door_exchange *exchange, size_t expected)
+{
+	exchange->expected = expected;
+	if (!exchange->request)
+		return;
+	if (expected == 0) {
+		http_respond(exchange->request, &(struct http_answer){ .status = 202 }, (struct str){ 0 });
+		exchange_finish(exchange);
+		return;
+	}
+	if (exchange->door->options.keep_alive_ms && !exchange->streaming)
+		timer_start(&exchange->silence, exchange->door->loop, exchange->door->options.keep_alive_ms,
+			    silence_over);
+	exchange_check(exchange);
+}
+
+/* -- shutdown ------------------------------------------------------------------------------------------------------------ */
+
+void exchanges_drain(struct mcp_http_door *door)
+{
+	struct door_exchange *exchange;
+
+	list_for_each(exchange, &door->exchanges, node)
+		if (exchange->modern)
+			mcp_session_end_listens(&exchange->session);
+}
+
+void exchanges_free(struct mcp_http_door *door)
+{
+	struct door_exchange *exchange;
+
+	list_for_each(exchange, &door->exchanges, node) {
+		struct mcp_session *session = exchange_session(exchange);
+
+		if (session)
+			mcp_session_route_gone(session, exchange, true);
+		exchange_free(exchange);
+	}
+}
