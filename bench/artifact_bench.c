@@ -4,7 +4,8 @@
 
 #include <time.h>
 
-/* What an artifact store costs: memory with the store open, and the time from the start of an upload to its acknowledgement. */
+/* What an artifact store costs: memory with the store open, and the time from the start of an upload to
+ * its acknowledgement. */
 
 static const struct artifact_limits LIMITS = {
 	.max_bytes = 64 << 20,

@@ -4,7 +4,8 @@
 
 #include <time.h>
 
-/* kill -9 at random moments during 1,000 artifact uploads. Prints what happened; exits with 1 when a promise was broken. */
+/* kill -9 at random moments during 1,000 artifact uploads. Prints what happened; exits with 1 when a
+ * promise was broken. */
 
 static double seconds_now(void)
 {
@@ -26,10 +27,12 @@ int main(int argc, char **argv)
 	test_directory_make(&directory);
 	trial.directory = test_directory_path(&directory, "artifacts");
 	fine = crash_trial_run(&trial);
-	printf("seed %llu: %u kills, %llu uploads acknowledged, %llu refused by the quota, %llu deleted, in %.1f s\n",
+	printf("seed %llu: %u kills, %llu uploads acknowledged, %llu refused by the quota, %llu deleted, "
+	       "in %.1f s\n",
 	       (unsigned long long)trial.seed, trial.kills, (unsigned long long)trial.acknowledged,
 	       (unsigned long long)trial.refused, (unsigned long long)trial.deleted, seconds_now() - started);
-	printf("left by the kills and removed: %llu temporary files, %llu bodies without a row; whole but unacknowledged: %llu\n",
+	printf("left by the kills and removed: %llu temporary files, %llu bodies without a row; "
+	       "whole but unacknowledged: %llu\n",
 	       (unsigned long long)trial.temporaries, (unsigned long long)trial.orphans,
 	       (unsigned long long)trial.unacknowledged_survived);
 	printf("%s\n", fine ? "every acknowledged artifact intact, no partial one visible, quota exact"

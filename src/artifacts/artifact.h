@@ -29,11 +29,11 @@ bool artifact_id_valid(struct str id);
 /* The handle in `uri`, or an empty string with .p NULL when it is no artifact's. Points into `uri`. */
 struct str artifact_id_of_uri(struct str uri);
 
-/* The metadata of /v1/artifacts: {id, name, mime, size, sha256, uri, run, session, created, expires}. Times are RFC 3339 in UTC
- * with milliseconds; run, session and expires are left out when there are none. */
+/* The metadata of /v1/artifacts: {id, name, mime, size, sha256, uri, run, session, created, expires}.
+ * Times are RFC 3339 in UTC with milliseconds; run, session and expires are left out when there are none. */
 void artifact_write(struct json_writer *w, const struct artifact *artifact);
-/* An MCP content block: {"type": "resource_link", uri, name, mimeType, size}; or only its members, into an object that the caller
- * has begun and may add to. */
+/* An MCP content block: {"type": "resource_link", uri, name, mimeType, size}; or only its members, into an
+ * object that the caller has begun and may add to. */
 void artifact_write_link(struct json_writer *w, const struct artifact *artifact);
 void artifact_write_link_members(struct json_writer *w, const struct artifact *artifact);
 

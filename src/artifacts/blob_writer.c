@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <sys/random.h>
 
-/* Fetched once, because a fetch costs more than hashing a screenshot, and not before the first upload, because it makes some two
- * megabytes of libcrypto resident. */
+/* Fetched once, because a fetch costs more than hashing a screenshot, and not before the first upload,
+ * because it makes some two megabytes of libcrypto resident. */
 static EVP_MD *sha256;
 static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
 

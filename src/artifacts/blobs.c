@@ -31,7 +31,7 @@ struct str blob_hash_text(const struct blob_hash *hash, struct arena *arena)
 	return arena_copy(arena, str_make(digits, sizeof(digits)));
 }
 
-/* -- the directories ----------------------------------------------------------------------------------------------------- */
+/* -- the directories ------------------------------------------------------------------------------------- */
 
 static int make_directory(int at, const char *name)
 {
@@ -81,16 +81,33 @@ static int remove_temporaries(struct blobs *blobs, struct err *err)
 	return 0;
 }
 
-static int open_directories(struct blobs *blobs, struct err *err)
+/* A store must itself be on the disk before an artifact in it can be: its name stands in its parent. */
+static int open_root(struct blobs *blobs, int *ret_root, struct err *err)
 {
-	_cleanup_close_ int root = -1;
-	int r;
+	_cleanup_close_ int root = -1, parent = -1;
+	bool made = mkdir(blobs->path, 0700) == 0;
 
-	if (make_directory(AT_FDCWD, blobs->path) < 0)
+	if (!made && errno != EEXIST)
 		return err_errno(err, "%s: cannot create the artifact store", blobs->path);
 	root = open_directory(AT_FDCWD, blobs->path);
 	if (root < 0)
 		return err_errno(err, "%s: cannot open the artifact store", blobs->path);
+	if (made) {
+		parent = open_directory(root, "..");
+		if (parent < 0 || fsync(parent) < 0)
+			return err_errno(err, "%s: cannot create the artifact store", blobs->path);
+	}
+	*ret_root = take_fd(&root);
+	return 0;
+}
+
+static int open_directories(struct blobs *blobs, struct err *err)
+{
+	_cleanup_close_ int root = -1;
+	int r = open_root(blobs, &root, err);
+
+	if (r < 0)
+		return r;
 	r = take_lock(blobs, root, err);
 	if (r < 0)
 		return r;
@@ -124,7 +141,7 @@ void blobs_release(struct blobs *blobs)
 	free_ptr(&blobs->path);
 }
 
-/* -- bodies -------------------------------------------------------------------------------------------------------------- */
+/* -- bodies ---------------------------------------------------------------------------------------------- */
 
 static int open_prefix(const struct blobs *blobs, const char *name)
 {

@@ -5,9 +5,10 @@
  *   store/tmp/XXXXXXXX       bodies that are being written
  *   store/blobs/ab/cdef...   whole bodies: 2 and 62 hexadecimal digits of the hash
  *
- * A body gets its final name only when it is whole and on the disk, and the name is on the disk when blob_keep() returns. Which
- * bodies are wanted is the index's to say; this file knows nothing of it. Writers may run on several threads at once, each on one;
- * blob_keep(), blob_open(), blob_remove() and blob_list() belong to the thread that has the index at the time.
+ * A body gets its final name only when it is whole and on the disk, and the name is on the disk when
+ * blob_keep() returns. Which bodies are wanted is the index's to say; this file knows nothing of it. Writers
+ * may run on several threads at once, each on one; blob_keep(), blob_open(), blob_remove() and blob_list()
+ * belong to the thread that has the index at the time.
  */
 #ifndef ARTIFACTS_BLOBS_H
 #define ARTIFACTS_BLOBS_H
@@ -35,11 +36,12 @@ struct blobs {
 	uint64_t removed_temporaries;	     /* left by a process that was killed */
 };
 
-/* Creates what is missing, takes the lock (ERR_BUSY when another process holds it) and empties tmp/. On failure nothing is held. */
+/* Creates what is missing, takes the lock (ERR_BUSY when another process holds it) and empties tmp/. On
+ * failure nothing is held. */
 int blobs_open(struct blobs *blobs, const char *path, struct err *err);
 void blobs_release(struct blobs *blobs);
 
-/* -- writing ------------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 struct blob_writer {
 	const struct blobs *blobs;
@@ -68,7 +70,7 @@ static inline struct str blob_writer_head(const struct blob_writer *w)
 	return str_make(w->head, w->head_n);
 }
 
-/* -- bodies -------------------------------------------------------------------------------------------------------------- */
+/* -- bodies ---------------------------------------------------------------------------------------------- */
 
 /* Gives a sealed body its name, in place of whatever has it. */
 int blob_keep(struct blob_writer *w, struct err *err);
@@ -78,7 +80,8 @@ int blob_open(const struct blobs *blobs, const struct blob_hash *hash, int *ret_
 bool blob_exists(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size);
 /* One that is not there is no failure. */
 int blob_remove(const struct blobs *blobs, const struct blob_hash *hash, struct err *err);
-/* The bodies whose first byte is `prefix`, in no order. Files that are not named like a body are not ours and left alone. */
+/* The bodies whose first byte is `prefix`, in no order. Files that are not named like a body are not ours
+ * and left alone. */
 int blob_list(const struct blobs *blobs, uint8_t prefix, struct arena *arena, struct blob_hash **ret_hashes,
 	      size_t *ret_count, struct err *err);
 

@@ -5,7 +5,8 @@
 
 #include <errno.h>
 
-/* Reading and placing: the index gives the open body, and a job of its own does the rest, so that the index is free meanwhile. */
+/* Reading and placing: the index gives the open body, and a job of its own does the rest, so that the
+ * index is free meanwhile. */
 
 /* Waits for the index; then `work_on_body` runs on the pool and `ended` on the loop. */
 static void body_start(struct artifact_work *work, db_request_done *found)
@@ -29,7 +30,7 @@ static void body_cancel(struct artifact_work **work)
 	work_cancel(work);
 }
 
-/* -- read ---------------------------------------------------------------------------------------------------------------- */
+/* -- read ------------------------------------------------------------------------------------------------ */
 
 /* Reads the whole range; a body is never shorter than the index says, or it is an error. */
 static int read_range(int fd, char *out, size_t n, uint64_t offset, struct err *err)
@@ -108,7 +109,7 @@ void artifact_read_cancel(struct artifact_read *read)
 	body_cancel(&read->work);
 }
 
-/* -- place --------------------------------------------------------------------------------------------------------------- */
+/* -- place ----------------------------------------------------------------------------------------------- */
 
 static void place_work(struct job *job)
 {

@@ -64,7 +64,7 @@ static struct str make_content(uint64_t which)
 	return str_make(bytes, n);
 }
 
-/* -- what the child reports ----------------------------------------------------------------------------------------------- */
+/* -- what the child reports ------------------------------------------------------------------------------ */
 
 enum report_kind { REPORT_STORED, REPORT_REFUSED, REPORT_DELETING, REPORT_DELETED, REPORT_FAILED };
 
@@ -76,7 +76,7 @@ struct report {
 	char message[160];
 };
 
-/* -- the child ------------------------------------------------------------------------------------------------------------ */
+/* -- the child ------------------------------------------------------------------------------------------- */
 
 struct child {
 	struct loop *loop;
@@ -242,7 +242,7 @@ _noreturn_ static void child_run(const char *directory, int pipe_fd, uint64_t se
 	_exit(1);
 }
 
-/* -- the parent's ledger of promises --------------------------------------------------------------------------------------- */
+/* -- the parent's ledger of promises --------------------------------------------------------------------- */
 
 enum promise_state { PROMISE_STORED, PROMISE_DELETING, PROMISE_DELETED };
 
@@ -314,7 +314,7 @@ static bool take_report(struct crash_trial *trial, struct promises *promises, co
 	return problem(trial, "the child failed: %s", report->message);
 }
 
-/* -- killing --------------------------------------------------------------------------------------------------------------- */
+/* -- killing --------------------------------------------------------------------------------------------- */
 
 static bool read_report(int fd, struct report *report)
 {
@@ -366,9 +366,10 @@ static bool run_and_kill(struct crash_trial *trial, struct promises *promises, u
 	return fine;
 }
 
-/* -- looking --------------------------------------------------------------------------------------------------------------- */
+/* -- looking --------------------------------------------------------------------------------------------- */
 
-/* Every body was read and compared with its name by survey(), so that here the hash of a row stands for its bytes. */
+/* Every body was read and compared with its name by survey(), so that here the hash of a row stands for
+ * its bytes. */
 static bool check_promise(struct crash_trial *trial, const struct ledger *ledger, struct db *db,
 			  struct promise *promise, struct arena *arena)
 {
@@ -418,7 +419,8 @@ static uint64_t ask(struct db *db, const char *sql)
 	return value;
 }
 
-/* The totals the quota is compared with, counted three times: by the triggers, from the rows, and on the disk. */
+/* The totals the quota is compared with, counted three times: by the triggers, from the rows, and on the
+ * disk. */
 static bool check_totals(struct crash_trial *trial, struct db *db)
 {
 	struct disk disk = survey(trial->directory);

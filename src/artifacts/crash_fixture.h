@@ -1,9 +1,11 @@
 /*
- * crash_fixture.h - kill -9 at random moments during uploads, and what must hold afterwards: every acknowledged artifact intact, no
- * partial one visible, the quota exact. Used by a short test and by a long check (bench/artifact_crash_bench.c).
+ * crash_fixture.h - kill -9 at random moments during uploads, and what must hold afterwards: every
+ * acknowledged artifact intact, no partial one visible, the quota exact. Used by a short test and by a long
+ * check (bench/artifact_crash_bench.c).
  *
- * A child process uploads and deletes on a real store and reports through a pipe what was acknowledged. The parent kills it, looks at
- * the disk as it was left, opens the store again as the next start would, and compares with its own ledger of promises.
+ * A child process uploads and deletes on a real store and reports through a pipe what was acknowledged. The
+ * parent kills it, looks at the disk as it was left, opens the store again as the next start would, and
+ * compares with its own ledger of promises.
  */
 #ifndef ARTIFACTS_CRASH_FIXTURE_H
 #define ARTIFACTS_CRASH_FIXTURE_H

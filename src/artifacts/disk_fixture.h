@@ -88,7 +88,8 @@ static inline void survey_prefix(const char *blobs, const char *prefix, struct d
 	closedir(directory);
 }
 
-/* Counts every body and checks it against its name, and counts the temporary files. A store that was not made yet is empty. */
+/* Counts every body and checks it against its name, and counts the temporary files. A store that was not
+ * made yet is empty. */
 static inline struct disk survey(const char *store)
 {
 	struct disk disk = { 0 };

@@ -87,7 +87,7 @@ static struct str hash_bytes(const struct blob_hash *hash)
 	return str_make((const char *)hash->bytes, SHA256_BYTES);
 }
 
-/* -- artifacts ----------------------------------------------------------------------------------------------------------- */
+/* -- artifacts ------------------------------------------------------------------------------------------- */
 
 #define ARTIFACT_COLUMNS                                                                                     \
 	"SELECT artifact, id, name, mime, run, session, created, expires, sha256, size FROM artifacts "      \
@@ -199,7 +199,7 @@ int index_add(struct db *db, const struct artifact *artifact, int64_t blob, stru
 	return db_step(s, err);
 }
 
-/* -- removing ------------------------------------------------------------------------------------------------------------ */
+/* -- removing -------------------------------------------------------------------------------------------- */
 
 struct handle {
 	int64_t artifact, blob;
@@ -299,7 +299,7 @@ int index_expire(struct db *db, uint64_t now_ms, size_t max, struct arena *arena
 	return 0;
 }
 
-/* -- blobs --------------------------------------------------------------------------------------------------------------- */
+/* -- blobs ----------------------------------------------------------------------------------------------- */
 
 int index_blob_find(struct db *db, const struct blob_hash *hash, int64_t *ret_blob, struct err *err)
 {
@@ -345,7 +345,8 @@ static int count_prefix(struct db_statement *s, struct err *err, size_t *ret_cou
 	return 0;
 }
 
-/* Hashes compare byte by byte, so those with one first byte lie between that byte alone and that byte before 32 times 0xff. */
+/* Hashes compare byte by byte, so those with one first byte lie between that byte alone and that byte
+ * before 32 times 0xff. */
 static void bind_prefix(struct db_statement *s, uint8_t prefix)
 {
 	char last[SHA256_BYTES + 1];

@@ -1,12 +1,13 @@
 /*
- * index.h - the index of the store: which artifacts there are and which bodies they need. Private to this room; blocking; on the
- * thread that has the database at the time.
+ * index.h - the index of the store: which artifacts there are and which bodies they need. Private to this
+ * room; blocking; on the thread that has the database at the time.
  *
- * Two tables: a blob is a body by its hash, an artifact is a handle that refers to one. A third has one row that counts both and
- * the bytes, kept by triggers, so that a count cannot differ from what it counts: they change in one transaction or not at all.
+ * Two tables: a blob is a body by its hash, an artifact is a handle that refers to one. A third has one row
+ * that counts both and the bytes, kept by triggers, so that a count cannot differ from what it counts: they
+ * change in one transaction or not at all.
  *
- * Functions that change something run inside the caller's transaction. `now_ms` is the wall clock; what has expired by then is not
- * found, whether or not it was collected.
+ * Functions that change something run inside the caller's transaction. `now_ms` is the wall clock; what has
+ * expired by then is not found, whether or not it was collected.
  */
 #ifndef ARTIFACTS_INDEX_H
 #define ARTIFACTS_INDEX_H
@@ -22,7 +23,7 @@ int index_open(struct db **ret_db, const char *path, const struct artifact_limit
 /* Sets bytes, blobs and artifacts; leaves the rest. */
 int index_usage(struct db *db, struct artifact_usage *usage, struct err *err);
 
-/* -- artifacts ----------------------------------------------------------------------------------------------------------- */
+/* -- artifacts ------------------------------------------------------------------------------------------- */
 
 int index_find(struct db *db, struct str id, uint64_t now_ms, struct arena *arena,
 	       struct artifact *ret_artifact, struct blob_hash *ret_hash, struct err *err);
@@ -48,7 +49,7 @@ int index_delete(struct db *db, struct str id, uint64_t now_ms, struct arena *ar
 int index_expire(struct db *db, uint64_t now_ms, size_t max, struct arena *arena, struct unwanted *unwanted,
 		 size_t *ret_count, struct err *err);
 
-/* -- blobs --------------------------------------------------------------------------------------------------------------- */
+/* -- blobs ----------------------------------------------------------------------------------------------- */
 
 /* The rowid of a blob, 0 when it is not in the index. */
 int index_blob_find(struct db *db, const struct blob_hash *hash, int64_t *ret_blob, struct err *err);

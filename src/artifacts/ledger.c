@@ -34,7 +34,7 @@ static void remove_bodies(const struct ledger *ledger, const struct unwanted *un
 		blob_remove(&ledger->blobs, &unwanted->hashes[i], NULL);
 }
 
-/* -- keeping ------------------------------------------------------------------------------------------------------------- */
+/* -- keeping --------------------------------------------------------------------------------------------- */
 
 static int check_quota(const struct ledger *ledger, struct db *db, uint64_t size, struct err *err)
 {
@@ -123,7 +123,7 @@ int ledger_keep(const struct ledger *ledger, struct db *db, struct blob_writer *
 	return r;
 }
 
-/* -- removing ------------------------------------------------------------------------------------------------------------ */
+/* -- removing -------------------------------------------------------------------------------------------- */
 
 /* Ends a transaction in which `r` is how things went so far. */
 static int finish(const struct ledger *ledger, struct db *db, int r, const struct unwanted *unwanted,
@@ -170,7 +170,7 @@ int ledger_collect(const struct ledger *ledger, struct db *db, uint64_t now_ms, 
 	return r;
 }
 
-/* -- recovering ---------------------------------------------------------------------------------------------------------- */
+/* -- recovering ------------------------------------------------------------------------------------------ */
 
 static int remove_orphans(const struct ledger *ledger, struct db *db, uint8_t prefix, struct arena *arena,
 			  struct artifact_usage *usage, size_t *looked, struct err *err)

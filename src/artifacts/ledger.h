@@ -1,10 +1,10 @@
 /*
- * ledger.h - changes that concern the index and the bodies together. Private to this room; blocking; on the thread that has the
- * database at the time.
+ * ledger.h - changes that concern the index and the bodies together. Private to this room; blocking; on the
+ * thread that has the database at the time.
  *
- * The two cannot change at one moment, so they change in an order in which a kill between any two steps does no harm: a body is in
- * place before the index says so, and the index forgets it before it goes. What such a kill can leave is a body that nobody knows,
- * and ledger_recover() removes those.
+ * The two cannot change at one moment, so they change in an order in which a kill between any two steps does
+ * no harm: a body is in place before the index says so, and the index forgets it before it goes. What such a
+ * kill can leave is a body that nobody knows, and ledger_recover() removes those.
  */
 #ifndef ARTIFACTS_LEDGER_H
 #define ARTIFACTS_LEDGER_H
@@ -26,8 +26,9 @@ int ledger_open(struct ledger *ledger, const char *directory, const struct artif
 void ledger_release(struct ledger *ledger);
 
 /*
- * Makes a sealed body an artifact: all fields of `artifact` but sha256 and size are given, and those two are set. ERR_TOO_LARGE when
- * the body is new and would pass the quota, also after everything that has expired was collected. On failure nothing has changed.
+ * Makes a sealed body an artifact: all fields of `artifact` but sha256 and size are given, and those two are
+ * set. ERR_TOO_LARGE when the body is new and would pass the quota, also after everything that has expired
+ * was collected. On failure nothing has changed.
  */
 int ledger_keep(const struct ledger *ledger, struct db *db, struct blob_writer *writer,
 		struct artifact *artifact, struct arena *arena, struct err *err);
@@ -40,8 +41,9 @@ int ledger_collect(const struct ledger *ledger, struct db *db, uint64_t now_ms, 
 		   struct err *err);
 
 /*
- * Compares bodies and index, a batch of directories at a time: *prefix goes from 0 to BLOB_PREFIX_COUNT, when all is done. Removes bodies
- * that the index does not know, and handles whose body is missing or has another size. Adds to the counts in `usage`.
+ * Compares bodies and index, a batch of directories at a time: *prefix goes from 0 to BLOB_PREFIX_COUNT, when
+ * all is done. Removes bodies that the index does not know, and handles whose body is missing or has another
+ * size. Adds to the counts in `usage`.
  */
 int ledger_recover(const struct ledger *ledger, struct db *db, unsigned *prefix, struct artifact_usage *usage,
 		   struct err *err);

@@ -130,7 +130,7 @@ static const char *body_path(struct fixture *f, struct str bytes)
 	return arena_printf(&f->arena, "%s/blobs/%.2s/%s", f->path, text.p, text.p + 2).p;
 }
 
-/* -- keeping ------------------------------------------------------------------------------------------------------------- */
+/* -- keeping --------------------------------------------------------------------------------------------- */
 
 static void test_keep_and_find(void **state)
 {
@@ -217,7 +217,7 @@ static void test_missing_body_is_mended(void **state)
 	assert_usage(f, 2, 1, 8);
 }
 
-/* -- the quota ----------------------------------------------------------------------------------------------------------- */
+/* -- the quota ------------------------------------------------------------------------------------------- */
 
 static void test_quota_is_exact(void **state)
 {
@@ -269,7 +269,7 @@ static void test_expired_artifacts_make_room(void **state)
 	assert_usage(f, 1, 1, 60);
 }
 
-/* -- expiry -------------------------------------------------------------------------------------------------------------- */
+/* -- expiry ---------------------------------------------------------------------------------------------- */
 
 static void test_expired_is_not_found_before_it_is_collected(void **state)
 {
@@ -322,7 +322,7 @@ static void test_collect_goes_in_batches(void **state)
 	assert_usage(f, 0, 0, 0);
 }
 
-/* -- lists --------------------------------------------------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------------------------------------- */
 
 static void assert_list(struct fixture *f, const char *run, const char *session, unsigned limit,
 			const char *names)
@@ -360,7 +360,7 @@ static void test_list(void **state)
 	assert_list(f, "r1'--", "", 100, "");
 }
 
-/* -- recovery ------------------------------------------------------------------------------------------------------------ */
+/* -- recovery -------------------------------------------------------------------------------------------- */
 
 static struct artifact_usage recover(struct fixture *f)
 {
@@ -456,7 +456,7 @@ static void test_writer_that_is_dropped_leaves_nothing(void **state)
 	assert_usage(f, 0, 0, 0);
 }
 
-/* -- opening ------------------------------------------------------------------------------------------------------------- */
+/* -- opening --------------------------------------------------------------------------------------------- */
 
 static void test_second_opener_is_refused(void **state)
 {
@@ -480,6 +480,20 @@ static void test_directory_that_cannot_be_made(void **state)
 	assert_string_equal(
 		f->err.message,
 		"/nonexistent/artifacts: cannot create the artifact store: No such file or directory");
+}
+
+/* A failure after the lock was taken gives it back. */
+static void test_index_of_a_newer_program(void **state)
+{
+	struct fixture *f = *state;
+	struct db *db = NULL;
+
+	assert_int_equal(db_run(f->db, "PRAGMA user_version = 99", &f->err), 0);
+	close_ledger(f);
+	assert_int_equal(ledger_open(&f->ledger, f->path, &f->limits, &db, &f->err), ERR_UNSUPPORTED);
+	assert_contains(f->err.message, "/artifacts/index.db: has schema version 99");
+	assert_int_equal(unlink(test_directory_path(&f->directory, "artifacts/index.db")), 0);
+	open_ledger(f);
 }
 
 static void test_store_is_private(void **state)
@@ -520,6 +534,7 @@ int main(void)
 		TEST(test_writer_that_is_dropped_leaves_nothing),
 		TEST(test_second_opener_is_refused),
 		TEST(test_directory_that_cannot_be_made),
+		TEST(test_index_of_a_newer_program),
 		TEST(test_store_is_private),
 	};
 

@@ -4,10 +4,11 @@
 #include "json/writer.h"
 #include "text/mime.h"
 
-/* What a link may take beyond the block it replaces, apart from the name: a URI, a type with its quotes escaped, the keys. */
+/* What a link may take beyond the block it replaces, apart from the name: a URI, a type with its quotes
+ * escaped, the keys. */
 enum { LINK_BYTES_MAX = 1024 };
 
-/* -- replacing ----------------------------------------------------------------------------------------------------------- */
+/* -- replacing ------------------------------------------------------------------------------------------- */
 
 static void write_link(const struct media_block *block, const struct artifact *artifact, struct buf *out)
 {
@@ -39,7 +40,7 @@ int media_replace(struct str value, const struct media_block *blocks, const stru
 	return buf_failed(out) ? ERR_TOO_LARGE : 0;
 }
 
-/* -- storing ------------------------------------------------------------------------------------------------------------- */
+/* -- storing --------------------------------------------------------------------------------------------- */
 
 /* The blocks are stored one after the other: an upload at a time bounds what is held in memory. */
 struct media_work {

@@ -1,10 +1,11 @@
 /*
- * media.h - turns media inside a JSON value into artifacts: what a script or a tool gives back to a caller that can take links.
+ * media.h - turns media inside a JSON value into artifacts: what a script or a tool gives back to a caller
+ * that can take links.
  *
- * A content block of MCP that carries bytes (an image, an audio clip, a resource with a blob) costs a caller's context more than the
- * rest of the task and is rarely looked at there. At the output boundary each such block, at any depth, is stored and replaced by a
- * resource_link with the artifact's URI, name, type and size. Its `annotations` and `_meta` are kept. Everything else in the value
- * stays byte for byte.
+ * A content block of MCP that carries bytes (an image, an audio clip, a resource with a blob) costs a
+ * caller's context more than the rest of the task and is rarely looked at there. At the output boundary each
+ * such block, at any depth, is stored and replaced by a resource_link with the artifact's URI, name, type and
+ * size. Its `annotations` and `_meta` are kept. Everything else in the value stays byte for byte.
  */
 #ifndef ARTIFACTS_MEDIA_H
 #define ARTIFACTS_MEDIA_H
@@ -16,7 +17,7 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* -- finding (pure) ------------------------------------------------------------------------------------------------------- */
+/* -- finding (pure) -------------------------------------------------------------------------------------- */
 
 /* One block that carries bytes. Its strings point into the value, or into the arena when they had escapes. */
 struct media_block {
@@ -28,24 +29,25 @@ struct media_block {
 };
 
 /*
- * The media blocks of `value`, which must be one valid JSON text, in order. A block is an object with "type" "image" or "audio" and
- * the strings "data" and "mimeType", or with "type" "resource" and an object "resource" with the strings "uri" and "blob". At most
- * `max` are looked for; later ones stay what they are.
+ * The media blocks of `value`, which must be one valid JSON text, in order. A block is an object with "type"
+ * "image" or "audio" and the strings "data" and "mimeType", or with "type" "resource" and an object
+ * "resource" with the strings "uri" and "blob". At most `max` are looked for; later ones stay what they are.
  */
 size_t media_find(struct str value, struct arena *arena, struct media_block *ret_blocks, size_t max);
 
-/* Writes `value` with blocks[i] replaced by the link in artifacts[i]; NULL there leaves that block as it is. ERR_TOO_LARGE when it
- * does not fit. */
+/* Writes `value` with blocks[i] replaced by the link in artifacts[i]; NULL there leaves that block as it
+ * is. ERR_TOO_LARGE when it does not fit. */
 int media_replace(struct str value, const struct media_block *blocks, const struct artifact *const *artifacts,
 		  size_t count, struct buf *out);
 
-/* -- storing (on the loop) ------------------------------------------------------------------------------------------------ */
+/* -- storing (on the loop) ------------------------------------------------------------------------------- */
 
 struct media_intercept;
 struct media_work;
 /*
- * `value` is the rewritten text, or the one that was given when it held no media; valid during the call. `artifacts` were stored. A
- * block that could not be stored stays inside the value, so that nothing is lost; `err` is then the reason of the first, else NULL.
+ * `value` is the rewritten text, or the one that was given when it held no media; valid during the call.
+ * `artifacts` were stored. A block that could not be stored stays inside the value, so that nothing is lost;
+ * `err` is then the reason of the first, else NULL.
  */
 typedef void media_intercept_done(struct media_intercept *intercept, struct str value,
 				  const struct artifact *artifacts, size_t count, const struct err *err);
@@ -55,8 +57,8 @@ struct media_intercept {
 	media_intercept_done *done;
 };
 
-/* `value` is one valid JSON text, which must stay where it is until `done` or a cancel. At most `blocks_max` blocks are
- * replaced. */
+/* `value` is one valid JSON text, which must stay where it is until `done` or a cancel. At most
+ * `blocks_max` blocks are replaced. */
 void media_intercept_start(struct media_intercept *intercept, struct artifact_store *store, struct loop *loop,
 			   struct str value, struct str run, struct str session, size_t blocks_max,
 			   media_intercept_done *done);

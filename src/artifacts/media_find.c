@@ -3,9 +3,10 @@
 #include "json/json.h"
 
 /*
- * One pass over the text, with a frame for each open object or array that notes where the members lie which make a block. Nothing is
- * built, so a value of many megabytes costs little more than reading it, and what is found are places in the text itself. On text
- * that is no JSON the pass finds nothing sensible, but stays within it.
+ * One pass over the text, with a frame for each open object or array that notes where the members lie which
+ * make a block. Nothing is built, so a value of many megabytes costs little more than reading it, and what is
+ * found are places in the text itself. On text that is no JSON the pass finds nothing sensible, but stays
+ * within it.
  */
 
 enum field {
@@ -51,9 +52,10 @@ struct finder {
 	size_t count, max;
 };
 
-/* -- strings ------------------------------------------------------------------------------------------------------------- */
+/* -- strings --------------------------------------------------------------------------------------------- */
 
-/* The end of the string that begins with the quote at `at`, behind its closing quote; NULL when there is none. */
+/* The end of the string that begins with the quote at `at`, behind its closing quote; NULL when there is
+ * none. */
 static const char *string_end(const char *at, const char *end)
 {
 	const char *from = at + 1;
@@ -100,7 +102,7 @@ static enum field field_of_key(struct str raw, struct arena *arena)
 	return FIELD_OTHER;
 }
 
-/* -- blocks -------------------------------------------------------------------------------------------------------------- */
+/* -- blocks ---------------------------------------------------------------------------------------------- */
 
 static struct str member_text(const struct members *members, enum field field, struct arena *arena)
 {
@@ -165,7 +167,7 @@ static void note_block(struct finder *f, const struct frame *frame, const char *
 		f->blocks[f->count++] = block;
 }
 
-/* -- the pass ------------------------------------------------------------------------------------------------------------ */
+/* -- the pass -------------------------------------------------------------------------------------------- */
 
 static struct frame *top(struct finder *f)
 {

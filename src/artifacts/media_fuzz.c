@@ -3,8 +3,8 @@
 #include "json/json.h"
 
 /*
- * Any bytes: finding stays within them. JSON: what is found are values of it that do not overlap; replacing none gives the same bytes,
- * and replacing all gives JSON again.
+ * Any bytes: finding stays within them. JSON: what is found are values of it that do not overlap; replacing
+ * none gives the same bytes, and replacing all gives JSON again.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

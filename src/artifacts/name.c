@@ -53,7 +53,8 @@ struct str artifact_name_extension(struct str name)
 	return dot == STR_NONE || dot == 0 ? str_make(NULL, 0) : str_from(name, dot);
 }
 
-/* stem + middle + extension, the stem cut to fit; an extension that leaves the stem no room is cut as if it were none. */
+/* stem + middle + extension, the stem cut to fit; an extension that leaves the stem no room is cut as if
+ * it were none. */
 static struct str fit(struct arena *arena, struct str name, struct str middle, size_t max)
 {
 	struct str extension = artifact_name_extension(name);

@@ -12,17 +12,18 @@
 /* A file that is being put into a directory. */
 struct placing {
 	const char *directory;
-	int directory_fd, fd; /* fd: the temporary file; -1 when it has its name or is gone */
-	char temporary[48];
+	int directory_fd, fd; /* fd: the copy; -1 before it is opened and once it has its name */
+	char temporary[48];   /* its name until then; empty when it has none */
 };
 
 static void placing_release(struct placing *p)
 {
-	if (p->fd >= 0)
+	if (p->fd >= 0 && p->temporary[0])
 		unlinkat(p->directory_fd, p->temporary, 0);
 	close_fd(&p->fd);
 	close_fd(&p->directory_fd);
 }
+#define _cleanup_placing_ _cleanup_(placing_release)
 
 /* Like mkdir -p, with the umask deciding who else may read. */
 static int make_directories(const char *directory, struct arena *arena)
@@ -47,7 +48,19 @@ static int open_directory(struct placing *p, struct arena *arena, struct err *er
 	return 0;
 }
 
-static int open_temporary(struct placing *p, struct err *err)
+/* A file without a name, which goes with us, however we end. Its name comes through /proc, so that must be
+ * there. */
+static bool open_unnamed(struct placing *p)
+{
+	struct stat status;
+
+	p->fd = openat(p->directory_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	if (p->fd >= 0 && stat(unnamed_path(p->fd).text, &status) < 0)
+		close_fd(&p->fd);
+	return p->fd >= 0;
+}
+
+static int open_named(struct placing *p, struct err *err)
 {
 	uint8_t random[8];
 	char digits[2 * sizeof(random)];
@@ -58,13 +71,14 @@ static int open_temporary(struct placing *p, struct err *err)
 	snprintf(p->temporary, sizeof(p->temporary), ".mcpx-%.*s.part", (int)sizeof(digits), digits);
 	p->fd = openat(p->directory_fd, p->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (p->fd < 0)
-		return err_errno(err, "%s/%s: cannot be created", p->directory, p->temporary);
+		return err_errno(err, "%s: artifacts cannot be placed there", p->directory);
 	return 0;
 }
 
-/* -- the copy ------------------------------------------------------------------------------------------------------------ */
+/* -- the copy -------------------------------------------------------------------------------------------- */
 
-/* COPY_MEMORY stays well inside a worker's stack; COPY_KERNEL is below what copy_file_range(2) takes at once, 2 GiB. */
+/* COPY_MEMORY stays well inside a worker's stack; COPY_KERNEL is below what copy_file_range(2) takes at
+ * once, 2 GiB. */
 enum { COPY_MEMORY = 16384, COPY_KERNEL = 1 << 30 };
 
 /* Where the kernel cannot copy between the two files by itself. */
@@ -95,18 +109,25 @@ static int copy_body(struct placing *p, int from, uint64_t size, struct err *err
 		if (copied < 0 && errno == EINTR)
 			continue;
 		if (copied < 0)
-			return err_errno(err, "%s/%s: cannot be written", p->directory, p->temporary);
+			return err_errno(err, "%s: a copy of the artifact cannot be written", p->directory);
 		if (copied == 0)
-			return err_set(err, ERR_IO, "%s/%s: the artifact's body was cut short", p->directory,
-				       p->temporary);
+			return err_set(err, ERR_IO, "%s: the artifact's body was cut short", p->directory);
 		done += (uint64_t)copied;
 	}
 	if (fsync(p->fd) < 0)
-		return err_errno(err, "%s/%s: cannot be flushed to the disk", p->directory, p->temporary);
+		return err_errno(err, "%s: a copy of the artifact cannot be flushed to the disk",
+				 p->directory);
 	return 0;
 }
 
-/* -- the name ------------------------------------------------------------------------------------------------------------ */
+/* -- the name -------------------------------------------------------------------------------------------- */
+
+static int take_one(const struct placing *p, const char *name)
+{
+	if (p->temporary[0])
+		return take_name(p->directory_fd, p->temporary, name);
+	return take_name_for_unnamed(p->directory_fd, p->fd, name);
+}
 
 static int take_free_name(struct placing *p, struct str name, size_t name_max, unsigned collisions,
 			  struct arena *arena, struct str *ret_path, struct err *err)
@@ -114,7 +135,7 @@ static int take_free_name(struct placing *p, struct str name, size_t name_max, u
 	for (unsigned number = 0; number <= collisions; number++) {
 		struct str attempt = artifact_name_numbered(arena, name, number, name_max);
 
-		if (take_name(p->directory_fd, p->temporary, attempt.p) == 0) {
+		if (take_one(p, attempt.p) == 0) {
 			close_fd(&p->fd);
 			fsync(p->directory_fd);
 			*ret_path = arena_printf(arena, "%s/%s", p->directory, attempt.p);
@@ -127,19 +148,29 @@ static int take_free_name(struct placing *p, struct str name, size_t name_max, u
 		       STR_ARG(name), collisions);
 }
 
-int artifact_place(int fd, uint64_t size, const char *directory, struct str name, size_t name_max,
-		   unsigned collisions, struct arena *arena, struct str *ret_path, struct err *err)
+static int place(int fd, uint64_t size, const char *directory, struct str name, size_t name_max,
+		 unsigned collisions, bool named, struct arena *arena, struct str *ret_path, struct err *err)
 {
-	_cleanup_(
-		placing_release) struct placing p = { .directory = directory, .directory_fd = -1, .fd = -1 };
-	int r;
+	_cleanup_placing_ struct placing p = { .directory = directory, .directory_fd = -1, .fd = -1 };
+	int r = open_directory(&p, arena, err);
 
-	r = open_directory(&p, arena, err);
-	if (r == 0)
-		r = open_temporary(&p, err);
+	if (r == 0 && (named || !open_unnamed(&p)))
+		r = open_named(&p, err);
 	if (r == 0)
 		r = copy_body(&p, fd, size, err);
 	if (r == 0)
 		r = take_free_name(&p, name, name_max, collisions, arena, ret_path, err);
 	return r;
+}
+
+int artifact_place(int fd, uint64_t size, const char *directory, struct str name, size_t name_max,
+		   unsigned collisions, struct arena *arena, struct str *ret_path, struct err *err)
+{
+	return place(fd, size, directory, name, name_max, collisions, false, arena, ret_path, err);
+}
+
+int artifact_place_named(int fd, uint64_t size, const char *directory, struct str name, size_t name_max,
+			 unsigned collisions, struct arena *arena, struct str *ret_path, struct err *err)
+{
+	return place(fd, size, directory, name, name_max, collisions, true, arena, ret_path, err);
 }

@@ -7,7 +7,12 @@
 
 enum { NAME_MAX_BYTES = 64, COLLISIONS = 3 };
 
+/* Every test runs twice: by way of an unnamed file, and of a temporary name. */
+typedef int placer(int fd, uint64_t size, const char *directory, struct str name, size_t name_max,
+		   unsigned collisions, struct arena *arena, struct str *ret_path, struct err *err);
+
 struct fixture {
+	placer *place;
 	struct test_directory directory;
 	struct arena arena;
 	struct err err;
@@ -15,12 +20,13 @@ struct fixture {
 	struct str bytes;
 };
 
-static int set_up(void **state)
+static int set_up_with(void **state, placer *place)
 {
 	struct fixture *f = xnew(struct fixture);
 	const char *path;
 	char *bytes;
 
+	f->place = place;
 	test_directory_make(&f->directory);
 	arena_init(&f->arena, 0);
 	bytes = arena_alloc(&f->arena, 100000);
@@ -33,6 +39,16 @@ static int set_up(void **state)
 	assert_true(f->body >= 0);
 	*state = f;
 	return 0;
+}
+
+static int set_up_unnamed(void **state)
+{
+	return set_up_with(state, artifact_place);
+}
+
+static int set_up_named(void **state)
+{
+	return set_up_with(state, artifact_place_named);
 }
 
 static int tear_down(void **state)
@@ -48,8 +64,8 @@ static int tear_down(void **state)
 
 static int place(struct fixture *f, const char *directory, const char *name, struct str *ret_path)
 {
-	return artifact_place(f->body, f->bytes.n, directory, str_of(name), NAME_MAX_BYTES, COLLISIONS,
-			      &f->arena, ret_path, &f->err);
+	return f->place(f->body, f->bytes.n, directory, str_of(name), NAME_MAX_BYTES, COLLISIONS, &f->arena,
+			ret_path, &f->err);
 }
 
 static void assert_placed(struct fixture *f, const char *directory, const char *name, const char *expected)
@@ -133,8 +149,8 @@ static void test_body_that_is_too_short_leaves_nothing(void **state)
 	const char *out = test_directory_path(&f->directory, "out");
 	struct str path;
 
-	assert_int_equal(artifact_place(f->body, f->bytes.n + 1, out, STR("x"), NAME_MAX_BYTES, COLLISIONS,
-					&f->arena, &path, &f->err),
+	assert_int_equal(f->place(f->body, f->bytes.n + 1, out, STR("x"), NAME_MAX_BYTES, COLLISIONS,
+				  &f->arena, &path, &f->err),
 			 ERR_IO);
 	assert_contains(f->err.message, "the artifact's body was cut short");
 	assert_int_equal(count_files(out), 0);
@@ -180,7 +196,9 @@ static void test_ways_to_take_a_name(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)                                                                                           \
+	cmocka_unit_test_setup_teardown(name, set_up_unnamed, tear_down),                                    \
+		cmocka_unit_test_setup_teardown(name, set_up_named, tear_down)
 
 int main(void)
 {

@@ -3,7 +3,7 @@
 
 /* Getting, listing and deleting: one request to the index each. */
 
-/* -- get ----------------------------------------------------------------------------------------------------------------- */
+/* -- get ------------------------------------------------------------------------------------------------- */
 
 static void get_done(struct db_request *request, bool cancelled)
 {
@@ -36,7 +36,7 @@ void artifact_get_cancel(struct artifact_get *get)
 	work_cancel(&get->work);
 }
 
-/* -- list ---------------------------------------------------------------------------------------------------------------- */
+/* -- list ------------------------------------------------------------------------------------------------ */
 
 static void list_work(struct db_request *request, struct db *db)
 {
@@ -79,7 +79,7 @@ void artifact_list_cancel(struct artifact_list *list)
 	work_cancel(&list->work);
 }
 
-/* -- delete -------------------------------------------------------------------------------------------------------------- */
+/* -- delete ---------------------------------------------------------------------------------------------- */
 
 static void delete_work(struct db_request *request, struct db *db)
 {

@@ -2,8 +2,8 @@
 #include "artifacts/store_private.h"
 
 /*
- * A sweep is a chain of short requests to the index. The first after the start compares bodies and index; every one collects what has
- * expired. Between two requests of it uploads and questions have their turn.
+ * A sweep is a chain of short requests to the index. The first after the start compares bodies and index;
+ * every one collects what has expired. Between two requests of it uploads and questions have their turn.
  */
 struct sweep {
 	struct db_request request;
@@ -39,7 +39,7 @@ void store_count(struct artifact_store *store, const struct artifact_usage *coun
 	store->usage.artifacts = counted->artifacts;
 }
 
-/* -- sweeping ------------------------------------------------------------------------------------------------------------ */
+/* -- sweeping -------------------------------------------------------------------------------------------- */
 
 static void sweep_timer(struct timer *timer)
 {
@@ -119,7 +119,7 @@ static void sweep_start(struct artifact_store *store, unsigned prefix)
 	sweep_next(sweep);
 }
 
-/* -- opening and closing ------------------------------------------------------------------------------------------------- */
+/* -- opening and closing --------------------------------------------------------------------------------- */
 
 int artifact_store_open(struct artifact_store **ret_store, struct loop *loop, const char *directory,
 			const struct artifact_limits *limits, struct err *err)

@@ -1,5 +1,6 @@
 /*
- * store_private.h - what the operations of the store share. Private to this room; the loop thread's, except where it says otherwise.
+ * store_private.h - what the operations of the store share. Private to this room; the loop thread's, except
+ * where it says otherwise.
  */
 #ifndef ARTIFACTS_STORE_PRIVATE_H
 #define ARTIFACTS_STORE_PRIVATE_H
@@ -32,8 +33,8 @@ void store_let_go(struct artifact_store *store);
 void store_count(struct artifact_store *store, const struct artifact_usage *counted);
 
 /*
- * One question to the index, of which some go on to do something with the body. The work owns everything it needs; the operation that
- * began it only holds a pointer, and `operation` is NULL once that was cancelled.
+ * One question to the index, of which some go on to do something with the body. The work owns everything it
+ * needs; the operation that began it only holds a pointer, and `operation` is NULL once that was cancelled.
  */
 struct artifact_work {
 	struct db_request request;

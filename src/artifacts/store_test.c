@@ -3,7 +3,11 @@
 #include "artifacts/store_fixture.h"
 #include "base/units.h"
 
-/* The store on a real loop. Each test starts operations, runs the loop until they have ended, and looks at what they were told. */
+#include <signal.h>
+#include <sys/resource.h>
+
+/* The store on a real loop. Each test starts operations, runs the loop until they have ended, and looks at
+ * what they were told. */
 
 struct fixture {
 	struct test_directory directory;
@@ -105,7 +109,7 @@ static struct artifact copy_of(const struct artifact *a)
 	};
 }
 
-/* -- operations and what they were told ----------------------------------------------------------------------------------- */
+/* -- operations and what they were told ------------------------------------------------------------------ */
 
 struct put {
 	struct artifact_upload upload;
@@ -292,7 +296,7 @@ static void assert_usage(struct fixture *f, uint64_t artifacts, uint64_t blobs, 
 	assert_int_equal(disk.strangers, 0);
 }
 
-/* -- putting ------------------------------------------------------------------------------------------------------------- */
+/* -- putting --------------------------------------------------------------------------------------------- */
 
 static void test_put_and_get(void **state)
 {
@@ -483,7 +487,7 @@ static void test_time_to_live(void **state)
 	assert_int_equal(put.artifact.expires_ms, 0);
 }
 
-/* -- cancelling ---------------------------------------------------------------------------------------------------------- */
+/* -- cancelling ------------------------------------------------------------------------------------------ */
 
 static void test_cancel_right_after_the_start(void **state)
 {
@@ -535,7 +539,6 @@ static void never_done(struct artifact_upload *upload, const struct artifact *ar
 	(void)artifact;
 	(void)err;
 	upload->done = NULL;
-	fixture->waiting = 1;
 	ended();
 }
 
@@ -577,7 +580,7 @@ static void test_failed_upload_takes_no_more(void **state)
 	artifact_upload_cancel(&put.upload);
 }
 
-/* -- from memory and from files ------------------------------------------------------------------------------------------- */
+/* -- from memory and from files -------------------------------------------------------------------------- */
 
 static struct put put_memory(struct fixture *f, struct str text, bool base64)
 {
@@ -671,7 +674,7 @@ static void test_files_that_cannot_be_taken(void **state)
 	assert_usage(f, 0, 0, 0);
 }
 
-/* -- asking -------------------------------------------------------------------------------------------------------------- */
+/* -- asking ---------------------------------------------------------------------------------------------- */
 
 static void test_get_without_body(void **state)
 {
@@ -876,7 +879,7 @@ static void test_cancelled_questions(void **state)
 	assert_usage(f, 0, 0, 0);
 }
 
-/* -- time and recovery --------------------------------------------------------------------------------------------------- */
+/* -- time and recovery ----------------------------------------------------------------------------------- */
 
 struct gone_waiter {
 	struct timer timer;
@@ -936,6 +939,73 @@ static void test_start_removes_what_a_kill_left(void **state)
 	assert_usage(f, 1, 1, 5);
 }
 
+/* One directory that cannot be read keeps nothing else from being recovered, and is told. */
+static void test_trouble_of_the_recovery(void **state)
+{
+	struct fixture *f = *state;
+	const char *orphan =
+		"artifacts/blobs/2c/f24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+	struct artifact_usage usage;
+
+	assert_null(artifact_store_trouble(f->store));
+	close_store(f);
+	write_whole_file(test_directory_path(&f->directory, "artifacts/blobs/00"), STR("no directory"));
+	assert_int_equal(mkdir(test_directory_path(&f->directory, "artifacts/blobs/2c"), 0700), 0);
+	write_whole_file(test_directory_path(&f->directory, orphan), STR("hello"));
+	open_store(f);
+	while (f->store && !artifact_store_trouble(f->store))
+		assert_gone(f, STR("nonsense"));
+	assert_contains(artifact_store_trouble(f->store)->message,
+			"/artifacts/blobs/00: cannot be read: Not a directory");
+	do
+		assert_gone(f, STR("nonsense"));
+	while (artifact_store_usage(f->store, &usage), usage.removed_orphans == 0);
+	assert_int_equal(unlink(test_directory_path(&f->directory, "artifacts/blobs/00")), 0);
+	assert_usage(f, 0, 0, 0);
+}
+
+static void test_body_that_is_missing(void **state)
+{
+	struct fixture *f = *state;
+	struct str id = put_bytes(f, "a", STR("hello")).id;
+	struct got got;
+
+	assert_int_equal(
+		unlink(test_directory_path(&f->directory,
+					   "artifacts/blobs/2c/"
+					   "f24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")),
+		0);
+	got = get_body(f, id);
+	assert_int_equal(got.err.code, ERR_NOT_FOUND);
+	assert_contains(got.err.message, "9824: cannot be opened: No such file or directory");
+	assert_int_equal(read_one(f, id, 0, 5, false).err.code, ERR_NOT_FOUND);
+}
+
+/* The limit on file sizes stands in for a disk that is full: a write stops half-way. */
+static void test_disk_that_is_full(void **state)
+{
+	struct fixture *f = *state;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_action;
+	struct artifact_spec spec = { 0 };
+	struct rlimit old, small;
+	struct put put;
+
+	assert_int_equal(sigaction(SIGXFSZ, &ignore, &old_action), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = (struct rlimit){ .rlim_cur = 300000, .rlim_max = old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	put_start(f, &put, &spec, noise(f, 400000, 1));
+	run_until_ended(f);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(sigaction(SIGXFSZ, &old_action, NULL), 0);
+	assert_int_equal(put.err.code, ERR_IO);
+	assert_contains(put.err.message, ": cannot be written: File too large");
+	put_start(f, &put, &spec, noise(f, 400000, 1));
+	run_until_ended(f);
+	assert_int_equal(put.err.code, 0);
+	assert_usage(f, 1, 1, 400000);
+}
+
 static void test_second_store_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -981,6 +1051,9 @@ int main(void)
 		TEST(test_cancelled_questions),
 		TEST(test_sweep_collects_what_has_expired),
 		TEST(test_start_removes_what_a_kill_left),
+		TEST(test_trouble_of_the_recovery),
+		TEST(test_body_that_is_missing),
+		TEST(test_disk_that_is_full),
 		TEST(test_second_store_is_refused),
 	};
 

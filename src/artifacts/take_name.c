@@ -5,6 +5,19 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+struct unnamed_path unnamed_path(int fd)
+{
+	struct unnamed_path path;
+
+	snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+int take_name_for_unnamed(int directory_fd, int fd, const char *name)
+{
+	return linkat(AT_FDCWD, unnamed_path(fd).text, directory_fd, name, AT_SYMLINK_FOLLOW);
+}
+
 int take_name_by_rename(int directory_fd, const char *temporary, const char *name)
 {
 	return renameat2(directory_fd, temporary, directory_fd, name, RENAME_NOREPLACE);

@@ -15,9 +15,10 @@ struct type_evidence {
 };
 
 /*
- * The explicit one, else the transfer's unless that says nothing, else by the name's extension, else by content, else text/plain or
- * application/octet-stream. A transfer says nothing with application/octet-stream, with what is no media type, and with
- * application/x-www-form-urlencoded, which curl(1) claims of whatever it uploads. Always valid for a header field.
+ * The explicit one, else the transfer's unless that says nothing, else by the name's extension, else by
+ * content, else text/plain or application/octet-stream. A transfer says nothing with
+ * application/octet-stream, with what is no media type, and with application/x-www-form-urlencoded, which
+ * curl(1) claims of whatever it uploads. Always valid for a header field.
  */
 struct str artifact_type(const struct type_evidence *evidence);
 

@@ -12,9 +12,10 @@
 #include <sys/random.h>
 
 /*
- * An upload alternates between the loop, which gathers bytes, and one job at a time on the worker pool, which hashes and writes
- * them. The last job seals the body; a request to the index then makes it an artifact. Every step is decided by upload_step(), which
- * runs only from the loop, so that no callback comes from within a start, a write or a finish.
+ * An upload alternates between the loop, which gathers bytes, and one job at a time on the worker pool, which
+ * hashes and writes them. The last job seals the body; a request to the index then makes it an artifact.
+ * Every step is decided by upload_step(), which runs only from the loop, so that no callback comes from
+ * within a start, a write or a finish.
  */
 
 enum upload_stage { UPLOAD_WRITING, UPLOAD_SEALED, UPLOAD_KEPT };
@@ -56,7 +57,7 @@ static void upload_wake(struct upload *u)
 	loop_defer(u->store->loop, &u->deferred, upload_step_later);
 }
 
-/* -- the end ------------------------------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 static void upload_end(struct upload *u)
 {
@@ -103,7 +104,7 @@ static void upload_discard(struct upload *u)
 	loop_work(u->store->loop, &u->job, discard_work, job_over);
 }
 
-/* -- the index ----------------------------------------------------------------------------------------------------------- */
+/* -- the index ------------------------------------------------------------------------------------------- */
 
 /* What was kept or forgotten is so, whether or not it can be counted. */
 static void count_usage(struct upload *u, struct db *db)
@@ -171,7 +172,7 @@ static void upload_forget(struct upload *u)
 	db_worker_submit(u->store->worker, &u->request, forget_work, request_over);
 }
 
-/* -- the bytes ----------------------------------------------------------------------------------------------------------- */
+/* -- the bytes ------------------------------------------------------------------------------------------- */
 
 /* Jobs are worth their overhead when there is something to write. */
 static bool worth_writing(const struct upload *u)
@@ -236,7 +237,7 @@ static void upload_step(struct upload *u)
 		upload_continue(u);
 }
 
-/* -- the beginning ------------------------------------------------------------------------------------------------------- */
+/* -- the beginning --------------------------------------------------------------------------------------- */
 
 static int check_spec(const struct artifact_spec *spec, struct err *err)
 {

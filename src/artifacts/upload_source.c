@@ -55,7 +55,7 @@ static int add_bytes(struct upload_source *source, struct str bytes, struct err 
 	return blob_writer_add(&source->writer, bytes, err);
 }
 
-/* -- pieces -------------------------------------------------------------------------------------------------------------- */
+/* -- pieces ---------------------------------------------------------------------------------------------- */
 
 static int decode_piece(struct upload_source *source, struct err *err)
 {
@@ -79,7 +79,7 @@ static int run_piece(struct upload_source *source, struct err *err)
 	return r;
 }
 
-/* -- files --------------------------------------------------------------------------------------------------------------- */
+/* -- files ----------------------------------------------------------------------------------------------- */
 
 /* Without waiting for a writer, should it be a FIFO. */
 static int open_file(struct upload_source *source, struct err *err)

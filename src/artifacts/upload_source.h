@@ -1,8 +1,9 @@
 /*
- * upload_source.h - where the bytes of an upload come from, and the part of it that runs on the worker pool. Private to this room.
+ * upload_source.h - where the bytes of an upload come from, and the part of it that runs on the worker pool.
+ * Private to this room.
  *
- * The loop gives a source what it needs and lets upload_source_run() do the next piece of work on a worker, until it is sealed. At any
- * time either the loop or one worker uses a source.
+ * The loop gives a source what it needs and lets upload_source_run() do the next piece of work on a worker,
+ * until it is sealed. At any time either the loop or one worker uses a source.
  */
 #ifndef ARTIFACTS_UPLOAD_SOURCE_H
 #define ARTIFACTS_UPLOAD_SOURCE_H

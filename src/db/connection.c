@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 
 /*
- * A connection is set up so that a damaged or hostile file can do as little as SQLite allows: no extensions, no functions with side
- * effects from the schema, no writes to shadow tables, cells checked before they are used.
+ * A connection is set up so that a damaged or hostile file can do as little as SQLite allows: no extensions,
+ * no functions with side effects from the schema, no writes to shadow tables, cells checked before they are
+ * used.
  */
 
 static int code_of_result(int result)
@@ -59,8 +60,9 @@ int db_execute(struct db *db, const char *sql, struct err *err)
 }
 
 /*
- * SQLite would create the file with the umask's idea of permissions, and gives its log the permissions of the file. An existing file is not
- * opened here: closing any descriptor of it would drop the locks of another connection of this process (fcntl(2)).
+ * SQLite would create the file with the umask's idea of permissions, and gives its log the permissions of the
+ * file. An existing file is not opened here: closing any descriptor of it would drop the locks of another
+ * connection of this process (fcntl(2)).
  */
 static int make_private(const char *path, struct err *err)
 {
@@ -114,7 +116,8 @@ static int set_cache(struct db *db, size_t cache_bytes, struct err *err)
 	return db_execute(db, pragma, err);
 }
 
-/* Where the file system cannot share memory between processes, SQLite keeps its rollback journal, which promises no less. */
+/* Where the file system cannot share memory between processes, SQLite keeps its rollback journal, which
+ * promises no less. */
 static int set_pragmas(struct db *db, const struct db_options *options, struct err *err)
 {
 	int r = db_execute(db, "PRAGMA journal_mode = WAL", err);

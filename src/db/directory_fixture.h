@@ -1,5 +1,6 @@
 /*
- * directory_fixture.h - a directory of its own for each test that touches files. For tests of this room and those above it.
+ * directory_fixture.h - a directory of its own for each test that touches files. For tests of this room and
+ * those above it.
  */
 #ifndef DB_DIRECTORY_FIXTURE_H
 #define DB_DIRECTORY_FIXTURE_H

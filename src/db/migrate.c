@@ -2,8 +2,9 @@
 #include "db/connection.h"
 
 /*
- * user_version counts the migrations that a file has seen. Each runs with its own counting in one transaction, and looks at the
- * version again inside it, because another process may have opened the same file a moment ago.
+ * user_version counts the migrations that a file has seen. Each runs with its own counting in one
+ * transaction, and looks at the version again inside it, because another process may have opened the same
+ * file a moment ago.
  */
 
 static int read_version(struct db *db, int64_t *ret_version, struct err *err)

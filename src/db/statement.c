@@ -113,7 +113,8 @@ struct str db_column_str(struct db_statement *s, int at, struct arena *arena)
 
 	if (sqlite3_column_type(s->handle, at) == SQLITE_NULL)
 		return str_make(NULL, 0);
-	/* The pointer first: asking for it may convert the value and change its length. An empty blob has none. */
+	/* The pointer first: asking for it may convert the value and change its length. An empty blob has
+	 * none. */
 	p = sqlite3_column_blob(s->handle, at);
 	return arena_copy(arena, str_make(p, p ? (size_t)sqlite3_column_bytes(s->handle, at) : 0));
 }

@@ -1,7 +1,8 @@
 #include "base/base.h"
 #include "db/db.h"
 
-/* One turn is one request on the worker pool. The next one begins when its `done` has returned, so `done` may submit more. */
+/* One turn is one request on the worker pool. The next one begins when its `done` has returned, so `done`
+ * may submit more. */
 struct turn {
 	struct job job;
 	struct db_worker *worker;
