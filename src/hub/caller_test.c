@@ -62,9 +62,17 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct place *place = *state;
-	static const char *const made[] = { "outside/.git", "outside", "side/.git", "side", "repo/deep",
-					    "repo/.git/worktrees/side/commondir", "repo/.git/worktrees/side", "repo/.git/worktrees", "repo/.git",
-					    "repo", "" };
+	static const char *const made[] = { "outside/.git",
+					    "outside",
+					    "side/.git",
+					    "side",
+					    "repo/deep",
+					    "repo/.git/worktrees/side/commondir",
+					    "repo/.git/worktrees/side",
+					    "repo/.git/worktrees",
+					    "repo/.git",
+					    "repo",
+					    "" };
 	char full[256];
 
 	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
@@ -94,7 +102,8 @@ static void assert_key(struct str actual, struct str prefix, struct str value)
 
 static void test_words_and_back(void **state)
 {
-	static const char *const words[] = { "global", "repo", "worktree", "cwd", "session", "parent-session", "pid", "call" };
+	static const char *const words[] = { "global",	"repo",		  "worktree", "cwd",
+					     "session", "parent-session", "pid",      "call" };
 	enum hub_scope scope;
 
 	(void)state;
@@ -109,8 +118,11 @@ static void test_words_and_back(void **state)
 static void test_each_scope_has_its_value(void **state)
 {
 	struct place *place = *state;
-	const struct hub_caller caller = { .session = STR("s1"), .parent_session = STR("p1"), .call_id = STR("c1"),
-					   .cwd = at(place, "outside"), .pid = 42 };
+	const struct hub_caller caller = { .session = STR("s1"),
+					   .parent_session = STR("p1"),
+					   .call_id = STR("c1"),
+					   .cwd = at(place, "outside"),
+					   .pid = 42 };
 
 	assert_key(key(place, HUB_SCOPE_GLOBAL, &caller), STR("global"), STR(""));
 	assert_key(key(place, HUB_SCOPE_CWD, &caller), STR("cwd:"), caller.cwd);

@@ -17,19 +17,21 @@ static struct catalogue_snapshot *build(const char *namespace, const char *const
 	return catalogue_build(str_of(namespace), items, count, STR("be kind"), 1000, 7);
 }
 
-#define BUILD(namespace, ...)                                                                                                    \
-	build(namespace, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+#define BUILD(namespace, ...)                                                                                \
+	build(namespace, (const char *const[]){ __VA_ARGS__ },                                               \
+	      sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
-#define assert_str(actual, expected)                                                                                             \
-	do {                                                                                                                     \
-		struct str _actual = (actual);                                                                                   \
-		assert_int_equal(_actual.n, strlen(expected));                                                                   \
-		assert_memory_equal(_actual.p ? _actual.p : "", expected, _actual.n);                                            \
+#define assert_str(actual, expected)                                                                         \
+	do {                                                                                                 \
+		struct str _actual = (actual);                                                               \
+		assert_int_equal(_actual.n, strlen(expected));                                               \
+		assert_memory_equal(_actual.p ? _actual.p : "", expected, _actual.n);                        \
 	} while (0)
 
 static void test_tool_is_kept_byte_for_byte(void **state)
 {
-	static const char odd[] = "{ \"inputSchema\" : {\"oneOf\":[{\"$ref\":\"#/x\"}, 1e400]} ,\"name\":\"a\\u0062\", \"unknown\":{\"k\":[1, 2]} }";
+	static const char odd[] =
+		"{ \"inputSchema\" : {\"oneOf\":[{\"$ref\":\"#/x\"}, 1e400]} ,\"name\":\"a\\u0062\", \"unknown\":{\"k\":[1, 2]} }";
 	struct catalogue_snapshot *s = BUILD("ns", odd);
 
 	(void)state;
@@ -45,8 +47,8 @@ static void test_tool_is_kept_byte_for_byte(void **state)
 
 static void test_entries_that_are_no_tools_are_skipped_and_counted(void **state)
 {
-	struct catalogue_snapshot *s =
-		BUILD("ns", "17", "{\"description\":\"no name\"}", "{\"name\":\"\"}", "{\"name\":3}", "{\"name\":\"good\"}");
+	struct catalogue_snapshot *s = BUILD("ns", "17", "{\"description\":\"no name\"}", "{\"name\":\"\"}",
+					     "{\"name\":3}", "{\"name\":\"good\"}");
 
 	(void)state;
 	assert_int_equal(s->count, 1);
@@ -57,9 +59,10 @@ static void test_entries_that_are_no_tools_are_skipped_and_counted(void **state)
 
 static void test_hints_have_the_defaults_of_the_specification(void **state)
 {
-	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"bare\"}", "{\"name\":\"reads\",\"annotations\":{\"readOnlyHint\":true}}",
-					     "{\"name\":\"writes\",\"annotations\":{\"destructiveHint\":false}}",
-					     "{\"name\":\"odd\",\"annotations\":\"text\"}");
+	struct catalogue_snapshot *s = BUILD(
+		"ns", "{\"name\":\"bare\"}", "{\"name\":\"reads\",\"annotations\":{\"readOnlyHint\":true}}",
+		"{\"name\":\"writes\",\"annotations\":{\"destructiveHint\":false}}",
+		"{\"name\":\"odd\",\"annotations\":\"text\"}");
 
 	(void)state;
 	assert_false(s->tools[0].read_only);
@@ -76,13 +79,16 @@ static void assert_api_name(struct str name)
 {
 	assert_in_range(name.n, 1, 64);
 	for (size_t i = 0; i < name.n; i++)
-		assert_non_null(strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", name.p[i]));
+		assert_non_null(strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
+				       name.p[i]));
 }
 
 static void test_names_that_no_api_takes_get_a_short_form(void **state)
 {
-	static const char longest[] = "{\"name\":\"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\"}";
-	struct catalogue_snapshot *s = BUILD("ns", longest, "{\"name\":\"weird name/with:chars.\xc3\xa9\"}", "{\"name\":\"dotted.name\"}");
+	static const char longest[] =
+		"{\"name\":\"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\"}";
+	struct catalogue_snapshot *s = BUILD("ns", longest, "{\"name\":\"weird name/with:chars.\xc3\xa9\"}",
+					     "{\"name\":\"dotted.name\"}");
 	struct catalogue_snapshot *again = BUILD("ns", "{\"name\":\"dotted.name\"}", longest);
 
 	(void)state;
@@ -104,7 +110,8 @@ static void test_names_that_no_api_takes_get_a_short_form(void **state)
 static void test_name_of_exactly_64_is_listed_as_it_is(void **state)
 {
 	/* "ns__" and 60 letters */
-	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff\"}");
+	struct catalogue_snapshot *s =
+		BUILD("ns", "{\"name\":\"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff\"}");
 
 	(void)state;
 	assert_true(str_eq(s->tools[0].listed_name, s->tools[0].full_name));
@@ -114,8 +121,9 @@ static void test_name_of_exactly_64_is_listed_as_it_is(void **state)
 
 static void test_name_that_comes_again_is_listed_under_another(void **state)
 {
-	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"echo\",\"title\":\"1\"}", "{\"name\":\"echo\",\"title\":\"2\"}",
-					     "{\"name\":\"echo\",\"title\":\"3\"}");
+	struct catalogue_snapshot *s =
+		BUILD("ns", "{\"name\":\"echo\",\"title\":\"1\"}", "{\"name\":\"echo\",\"title\":\"2\"}",
+		      "{\"name\":\"echo\",\"title\":\"3\"}");
 
 	(void)state;
 	assert_int_equal(s->count, 3);
@@ -131,7 +139,8 @@ static void test_name_that_comes_again_is_listed_under_another(void **state)
 
 static void test_functions_are_identifiers_and_unique(void **state)
 {
-	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"get-it\"}", "{\"name\":\"get.it\"}", "{\"name\":\"get_it\"}", "{\"name\":\"3d\"}");
+	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"get-it\"}", "{\"name\":\"get.it\"}",
+					     "{\"name\":\"get_it\"}", "{\"name\":\"3d\"}");
 
 	(void)state;
 	/* The tool that is really called so keeps it. */
@@ -171,7 +180,8 @@ static void test_reference_keeps_a_snapshot(void **state)
 
 static void test_cache_file_gives_the_same_back(void **state)
 {
-	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"x\", \"n\":1e400}", "{\"name\":\"y\"}"), *back;
+	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"x\", \"n\":1e400}", "{\"name\":\"y\"}"),
+				  *back;
 	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
@@ -201,7 +211,8 @@ static void test_damaged_cache_file_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
-		assert_int_equal(catalogue_decode(str_of(damaged[i]), STR("ns"), 7, &back, NULL), ERR_INVALID);
+		assert_int_equal(catalogue_decode(str_of(damaged[i]), STR("ns"), 7, &back, NULL),
+				 ERR_INVALID);
 		assert_null(back);
 	}
 }
@@ -221,9 +232,9 @@ static void test_cache_that_does_not_fit_is_an_error(void **state)
 
 static void test_search_ranks_names_above_descriptions(void **state)
 {
-	struct catalogue_snapshot *s =
-		BUILD("files", "{\"name\":\"note\",\"description\":\"Read and write\"}", "{\"name\":\"read_file\"}", "{\"name\":\"read\"}",
-		      "{\"name\":\"spread\"}", "{\"name\":\"other\"}");
+	struct catalogue_snapshot *s = BUILD(
+		"files", "{\"name\":\"note\",\"description\":\"Read and write\"}", "{\"name\":\"read_file\"}",
+		"{\"name\":\"read\"}", "{\"name\":\"spread\"}", "{\"name\":\"other\"}");
 	const struct catalogue_snapshot *const all[] = { s };
 	struct catalogue_hit hits[8];
 	size_t n = catalogue_search(all, 1, STR("READ"), hits, 8);
@@ -243,7 +254,8 @@ static void test_search_ranks_names_above_descriptions(void **state)
 
 static void test_search_puts_all_words_before_some(void **state)
 {
-	struct catalogue_snapshot *a = BUILD("git", "{\"name\":\"log\"}", "{\"name\":\"x\",\"description\":\"the log of the deploy\"}");
+	struct catalogue_snapshot *a = BUILD("git", "{\"name\":\"log\"}",
+					     "{\"name\":\"x\",\"description\":\"the log of the deploy\"}");
 	struct catalogue_snapshot *b = BUILD("log", "{\"name\":\"log\"}");
 	const struct catalogue_snapshot *const all[] = { a, b };
 	struct catalogue_hit hits[8];

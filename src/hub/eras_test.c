@@ -26,7 +26,8 @@ static void test_remembers_and_forgets(void **state)
 
 static void test_file_gives_the_same_back(void **state)
 {
-	struct hub_eras *eras = eras_new(STR("{\"x\": \"legacy\", \"y\": \"modern\", \"z\": \"future\", \"w\": 3}"), 1);
+	struct hub_eras *eras =
+		eras_new(STR("{\"x\": \"legacy\", \"y\": \"modern\", \"z\": \"future\", \"w\": 3}"), 1);
 	_cleanup_buf_ struct buf out = { 0 };
 	struct hub_eras *back;
 
