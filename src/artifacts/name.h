@@ -19,7 +19,7 @@
  * hidden or empty.
  */
 struct str artifact_name_clean(struct arena *arena, struct str raw, size_t max);
-enum { ARTIFACT_NAME_LEAST = 32 };
+enum { ARTIFACT_NAME_LEAST = 16 };
 
 /* The name to try after `number` collisions: "shot.png", "shot-1.png", "shot-2.png"; the stem gives way
  * when `max` is reached. */
