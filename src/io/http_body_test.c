@@ -28,6 +28,12 @@ static void connect_and_send(struct peer *peer, const char *request)
 	peer_send(peer, str_of(request));
 }
 
+static void wake_bench(struct timer *timer)
+{
+	(void)timer;
+	bench_wake(&bench);
+}
+
 /* -- collected --------------------------------------------------------------------------------------------------------- */
 
 static void answer_body(struct http_request *request, struct str body)
@@ -170,6 +176,44 @@ static void test_times_out(void **state)
 	expect_refused(&peer, "HTTP/1.1 408 Request Timeout\r\n",
 		       "The body of the request did not arrive in time.\n");
 	assert_int_equal(bench.gone, 1);
+	bench_stop(&bench);
+}
+
+/* The time-out is the peer's: a handler that has the whole body may take its time. */
+static void hold_body(struct http_request *request, struct str body)
+{
+	assert_true(str_eq(body, STR("hello")));
+	bench_hold(bench_of(request), request);
+}
+
+static void collect_and_hold(struct bench *b, struct http_request *request)
+{
+	(void)b;
+	http_read_body(request, BODY_MAX, hold_body);
+}
+
+static void test_slow_handler(void **state)
+{
+	struct timer later = { .loop = NULL };
+	struct peer peer;
+
+	(void)state;
+	limits.body_ms = 20;
+	bench_start(&bench, &limits, collect_and_hold);
+	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+	while (!bench.requests)
+		bench_settle(&bench);
+	peer_send(&peer, STR("lo"));
+	while (!bench.held)
+		bench_run(&bench);
+	/* Longer than the time-out: had it not ended with the body, `gone` would come first. */
+	timer_start(&later, bench.loop, 2 * limits.body_ms, wake_bench);
+	bench_run(&bench);
+	timer_stop(&later);
+	assert_int_equal(bench.gone, 0);
+	bench_answer(bench.held, "done");
+	peer_expect(&peer, ANSWER(4, "done"));
+	peer_close(&peer);
 	bench_stop(&bench);
 }
 
@@ -403,6 +447,7 @@ int main(void)
 		cmocka_unit_test_setup(test_too_large_and_sent_all_the_same, set_up),
 		cmocka_unit_test_setup(test_bad_chunks, set_up),
 		cmocka_unit_test_setup(test_times_out, set_up),
+		cmocka_unit_test_setup(test_slow_handler, set_up),
 		cmocka_unit_test_setup(test_cut_off, set_up),
 		cmocka_unit_test_setup(test_continue, set_up),
 		cmocka_unit_test_setup(test_unread, set_up),

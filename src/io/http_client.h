@@ -2,7 +2,7 @@
  * http_client.h - a small blocking HTTP/1.1 client for our own command line, over a unix socket or loopback TCP.
  *
  * It exists because the command line must start in a millisecond and cannot load a general client. One struct is one connection;
- * it holds all memory it needs (about 36 KiB) and allocates nothing, except into buffers that the caller bounds. An exchange is:
+ * it holds all memory it needs (36 KiB) and allocates nothing, except into buffers that the caller bounds. An exchange is:
  *
  *     http_client_open_unix(&client, path, &limits, &err)
  *     http_client_send(&client, &request, &answer, &err)        answer's head; its views live until the next send
