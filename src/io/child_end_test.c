@@ -367,15 +367,14 @@ static void pass_on(struct scene *scene)
 /* A process that does nothing but hold a child; SIGKILL will be its end. */
 static _noreturn_ void be_the_daemon(const char *script)
 {
-	struct loop *daemon_loop;
 	struct scene scene;
 
 	scene_init(&scene);
 	scene.on_line = pass_on;
 	scene.spec.argv = (const char *const[]){ "sh", "-c", script, NULL };
-	if (loop_new(&daemon_loop, NULL) == 0 &&
-	    child_start(&scene.child, daemon_loop, &scene.spec, &scene.events, NULL) == 0)
-		loop_run(daemon_loop);
+	if (loop_new(&stage_loop, NULL) == 0 &&
+	    child_start(&scene.child, stage_loop, &scene.spec, &scene.events, NULL) == 0)
+		loop_run(stage_loop);
 	_exit(1);
 }
 

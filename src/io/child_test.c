@@ -260,32 +260,35 @@ static void a_paused_child_loses_nothing(void **state)
 	assert_string_equal(scene.story, "[a][b][c][d][e]");
 }
 
-static void pause_for_ever(struct scene *scene)
-{
-	child_pause_output(&scene->child);
-}
-
 static void stop_it(struct timer *timer)
 {
 	(void)timer;
 	child_stop(&held->child);
 }
 
-/* The child fills its pipe and waits there. Stopping it ends the pause. */
+static void pause_and_stop(struct child *child, struct str line, _unused_ bool too_long)
+{
+	held = container_of(child, struct scene, child);
+	held->bytes += line.n;
+	if (held->lines++)
+		return;
+	child_pause_output(child);
+	timer_start(&later, stage_loop, 1, stop_it);
+}
+
+/* The child fills its pipe and waits there for ever. Stopping it ends the pause. */
 static void a_paused_child_waits_and_can_be_stopped(void **state)
 {
 	struct scene scene;
 
 	(void)state;
 	scene_init(&scene);
-	scene.on_line = pause_for_ever;
+	scene.events.output = pause_and_stop;
 	scene.spec.close_ms = 1;
 	START(&scene, "yes");
-	held = &scene;
-	timer_start(&later, stage_loop, 50, stop_it);
 	scene_run(&scene);
 	assert_int_equal(scene.status.signal_number, SIGTERM);
-	/* One read before the pause, the pipe, and what the reader had of it. */
+	/* What was read before the pause, and the pipe. */
 	assert_in_range(scene.bytes, 1, 200000);
 }
 
