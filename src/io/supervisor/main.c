@@ -100,6 +100,13 @@ static void supervisor_wait(struct supervisor *s)
 		supervisor_hear(s);
 }
 
+/* Once the child has its words they are wiped here: they may hold a secret, and lists of processes would show every child twice. */
+static void supervisor_forget_words(struct supervisor *s)
+{
+	for (char **word = s->launch.argv; *word; word++)
+		explicit_bzero(*word, strlen(*word));
+}
+
 static int supervisor_run(struct supervisor *s)
 {
 	unsigned left;
@@ -113,6 +120,7 @@ static int supervisor_run(struct supervisor *s)
 		tell(SUPERVISOR_FAILED, (int32_t)s->launch.failed, s->launch.error);
 		return 1;
 	}
+	supervisor_forget_words(s);
 	tell(SUPERVISOR_STARTED, s->offspring.child, 0);
 	/* Whoever waits for the end of the child's pipes must not wait for us. */
 	close_range(STDIN_FILENO, STDERR_FILENO, 0);
