@@ -62,14 +62,14 @@ enum { CHILD_STATUS_TEXT_MAX = ERR_MESSAGE_MAX };
 struct str child_status_text(char storage[CHILD_STATUS_TEXT_MAX], const struct child_status *status);
 
 struct child_events {
-	/* One line of stdout without its "\n" (a last line may lack it), or raw bytes. Valid during the call. A line over line_max
+	/* Required. One line of stdout without its "\n" (a last line may lack it), or raw bytes. Valid during the call. A line over line_max
 	 * is delivered cut to line_max, with `too_long` set, as soon as that is known; the rest of it is dropped. */
 	void (*output)(struct child *child, struct str line, bool too_long);
 	/* NULL, or bytes of stderr as they come. */
 	void (*error_output)(struct child *child, struct str bytes);
 	/* NULL, or stdin has room again after child_write() refused: half of input_max at least. */
 	void (*writable)(struct child *child);
-	/* The child is gone with all its descendants and all its output was delivered. The last callback; child_stderr() still
+	/* Required. The child is gone with all its descendants and all its output was delivered. The last callback; child_stderr() still
 	 * answers in it, and child_start() may start the next one. */
 	void (*exited)(struct child *child, const struct child_status *status);
 };

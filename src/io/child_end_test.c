@@ -258,6 +258,30 @@ static void a_stopped_supervisor_is_woken(void **state)
 	assert_int_equal(scene.status.signal_number, SIGKILL);
 }
 
+static void freeze_after_the_kill(struct scene *scene)
+{
+	pid_t supervisor = parent_of(scene->child.pid);
+
+	scene->on_line = NULL;
+	child_kill(&scene->child);
+	kill(supervisor, SIGSTOP);
+}
+
+/* It had been told to kill and woken, and was stopped again: either it was faster, or we lose patience and kill it too. */
+static void a_supervisor_that_does_not_answer_is_killed(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene.spec.kill_ms = 5;
+	scene.on_line = freeze_after_the_kill;
+	START(&scene, "sh", "-c", "trap '' TERM; echo ready; sleep 1000; :");
+	scene_run(&scene);
+	assert_int_equal(scene.status.signal_number, SIGKILL);
+	assert_true(wait_until_unmarked(LONG_MS));
+}
+
 /* -- release ---------------------------------------------------------------------------------------------------------- */
 
 static void release_it(struct child *child, struct str line, bool too_long)
@@ -419,6 +443,7 @@ int main(void)
 		ON_STAGE(a_supervisor_survives_careless_signals),
 		ON_STAGE(a_child_dies_with_its_supervisor),
 		ON_STAGE(a_stopped_supervisor_is_woken),
+		ON_STAGE(a_supervisor_that_does_not_answer_is_killed),
 		ON_STAGE(a_released_child_is_never_heard_of_again),
 		ON_STAGE(a_released_child_does_not_outlive_the_loop),
 		ON_STAGE(a_child_can_be_started_again_in_its_last_callback),
