@@ -25,7 +25,7 @@ static void spellings_follow_from_the_path(void **state)
 	assert_string_equal(named("proto.serveMCP")->flag.p, "proto-serve-mcp");
 	assert_string_equal(named("protoMessages.listMaxAge")->env.p, "MCPX_PROTO_MESSAGES_LIST_MAX_AGE");
 	assert_string_equal(named("daemon.tcp")->flag.p, "daemon-tcp");
-	assert_string_equal(named("http.ssePing")->env.p, "MCPX_HTTP_SSE_PING");
+	assert_string_equal(named("transport.sseKeepAlive")->env.p, "MCPX_TRANSPORT_SSE_KEEP_ALIVE");
 	assert_string_equal(named("paths.configFile")->env.p, "MCPX_CONFIG");
 	assert_string_equal(named("paths.configFile")->flag.p, "config");
 }
