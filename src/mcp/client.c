@@ -26,11 +26,14 @@ void mcp_client_init(struct mcp_client *client, struct loop *loop, struct mcp_tr
 	buf_init(&client->out, limits->message_max + 1);
 	for (size_t i = 0; i < MCP_CLIENT_BUCKETS; i++)
 		list_init(&client->pending[i]);
+	list_init(&client->refused);
 }
 
 void mcp_client_release(struct mcp_client *client)
 {
-	BUG_ON(client->pending_count > 0);
+	if (!client->loop)
+		return;
+	BUG_ON(client->pending_count > 0 || !list_empty(&client->refused));
 	buf_release(&client->out);
 	arena_release(&client->facts_arena);
 	*client = (struct mcp_client){ 0 };
@@ -254,6 +257,22 @@ void mcp_client_receive(struct mcp_client *client, struct str line, bool too_lon
 		receive_one(client, line, &arena);
 }
 
+/* Those that there are now: what their callbacks start is for the loop, or an owner that tries again would never return. */
+static void deliver_refusals(struct mcp_client *client)
+{
+	struct list_node now;
+
+	list_init(&now);
+	while (!list_empty(&client->refused)) {
+		struct list_node *node = client->refused.next;
+
+		list_remove(node);
+		list_append(&now, node);
+	}
+	while (!list_empty(&now))
+		request_deliver_refusal(list_first(&now, struct mcp_request, node));
+}
+
 void mcp_client_closed(struct mcp_client *client, const struct err *why)
 {
 	if (client->closed)
@@ -271,4 +290,5 @@ void mcp_client_closed(struct mcp_client *client, const struct err *why)
 				MCP_OUTCOME_UNKNOWN,
 				"the request was sent, and whether the server acted on it is unknown: %s",
 				client->closed_why.message);
+	deliver_refusals(client);
 }

@@ -92,6 +92,7 @@ struct mcp_client {
 	struct str client_info, client_capabilities; /* raw, sent to the server */
 	struct str noise_first;
 	struct list_node pending[MCP_CLIENT_BUCKETS]; /* struct mcp_request, by id */
+	struct list_node refused; /* those that could not be sent and do not know it yet */
 	size_t pending_count;
 	uint64_t last_id;
 	struct buf out;
@@ -114,8 +115,8 @@ void mcp_client_release(struct mcp_client *client);
  */
 void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long);
 
-/* The connection has ended; `why` (may be NULL) is quoted in the errors. Every running request fails with ERR_CLOSED: its callback
- * comes from within this call. Requests that are started later fail too. */
+/* The connection has ended; `why` (may be NULL) is quoted in the errors. Every running request fails, with ERR_CLOSED unless it was
+ * not sent for another reason: its callback comes from within this call. Requests that are started later fail too. */
 void mcp_client_closed(struct mcp_client *client, const struct err *why);
 
 /* The first line that was no message, cut to limits.noise_keep; empty when there was none. */
@@ -183,7 +184,7 @@ struct mcp_request {
 	uint64_t started; /* loop_now() */
 	void *owner;
 
-	struct list_node node; /* in client->pending */
+	struct list_node node; /* in client->pending or client->refused */
 	struct timer idle, total;
 	struct deferred refused; /* delivers a failure that was known at the start */
 	int refused_code;

@@ -18,6 +18,8 @@ struct mcp_request *client_pending(const struct mcp_client *client, struct str i
 void request_answered(struct mcp_request *request, const struct jsonrpc_message *message,
 		      struct arena *arena);
 void request_progressed(struct mcp_request *request, const struct mcp_progress *progress, struct str params);
+/* Ends a request that could not be sent. */
+void request_deliver_refusal(struct mcp_request *request);
 /* Ends a request without an answer: removes it, then calls `done`. */
 void request_fail(struct mcp_request *request, int code, enum mcp_outcome outcome, const char *format, ...)
 	_printf_(4, 5);

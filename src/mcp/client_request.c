@@ -122,10 +122,9 @@ static void request_end(struct mcp_request *request)
 	timer_stop(&request->idle);
 	timer_stop(&request->total);
 	deferred_cancel(&request->refused);
-	if (!list_empty(&request->node)) {
-		list_remove(&request->node);
+	list_remove(&request->node);
+	if (request->refused_code == 0)
 		request->client->pending_count--;
-	}
 	request->client = NULL;
 }
 
@@ -253,9 +252,8 @@ static void request_overdue(struct timer *timer)
 
 /* -- the start --------------------------------------------------------------------------------------------------------- */
 
-static void request_refused(struct deferred *deferred)
+void request_deliver_refusal(struct mcp_request *request)
 {
-	struct mcp_request *request = container_of(deferred, struct mcp_request, refused);
 	const struct mcp_client *client = request->client;
 
 	switch (request->refused_code) {
@@ -284,6 +282,11 @@ static void request_refused(struct deferred *deferred)
 			     err_code_name(request->refused_code));
 		break;
 	}
+}
+
+static void request_refused(struct deferred *deferred)
+{
+	request_deliver_refusal(container_of(deferred, struct mcp_request, refused));
 }
 
 static int request_send(struct mcp_request *request, const struct mcp_message *message)
@@ -316,10 +319,10 @@ void mcp_request_start(struct mcp_request *request, struct mcp_client *client,
 		.progressed = progressed,
 		.owner = owner,
 	};
-	list_init(&request->node);
 	list_init(&request->refused.node);
 	request->refused_code = request_send(request, message);
 	if (request->refused_code < 0) {
+		list_append(&client->refused, &request->node);
 		loop_defer(client->loop, &request->refused, request_refused);
 		return;
 	}
@@ -335,7 +338,7 @@ void mcp_request_cancel_because(struct mcp_request *request, struct str reason)
 
 	if (!client)
 		return;
-	if (!list_empty(&request->node) && !request->handshake && !client->closed)
+	if (request->refused_code == 0 && !request->handshake && !client->closed)
 		tell_cancelled(client, request->id, reason);
 	request_end(request);
 }

@@ -858,8 +858,12 @@ static void what_cannot_be_sent_fails_from_the_loop(void **state)
 	assert_string_equal(rig->text, "tools/call: not sent: 3 requests are running already");
 	call_tool(rig, &d, "5", "", false);
 	mcp_request_cancel(&d); /* before its failure was delivered */
-	mcp_client_closed(&rig->client, NULL);
-	assert_int_equal(rig->answers, 5 + 3);
+	call_tool(rig, &d, "6", "", false);
+	assert_int_equal(rig->answers, 5);
+	mcp_client_closed(&rig->client, NULL); /* the three, then the one that was not sent */
+	assert_int_equal(rig->answers, 5 + 3 + 1);
+	assert_int_equal(rig->code, ERR_BUSY);
+	assert_int_equal(rig->outcome, MCP_NOT_SENT);
 }
 
 /* -- the server speaks -------------------------------------------------------------------------------------------------- */
