@@ -39,7 +39,7 @@ void mcp_client_release(struct mcp_client *client)
 	*client = (struct mcp_client){ 0 };
 }
 
-/* -- sending ----------------------------------------------------------------------------------------------------------- */
+/* -- sending --------------------------------------------------------------------------------------------- */
 
 struct buf *client_out(struct mcp_client *client)
 {
@@ -89,7 +89,7 @@ void mcp_client_refuse(struct mcp_client *client, struct str id, const struct mc
 	client_send_unasked(client);
 }
 
-/* -- receiving --------------------------------------------------------------------------------------------------------- */
+/* -- receiving ------------------------------------------------------------------------------------------- */
 
 struct mcp_request *client_pending(const struct mcp_client *client, struct str id)
 {
@@ -175,7 +175,8 @@ static void receive_response(struct mcp_client *client, const struct jsonrpc_mes
 		client->strays++;
 }
 
-/* What looks like the answer to a request and cannot be used ends the request now rather than at its deadline. */
+/* What looks like the answer to a request and cannot be used ends the request now rather than at its
+ * deadline. */
 static void receive_unusable(struct mcp_client *client, struct str line, const struct jsonrpc_fault *fault)
 {
 	struct mcp_request *request =
@@ -257,7 +258,8 @@ void mcp_client_receive(struct mcp_client *client, struct str line, bool too_lon
 		receive_one(client, line, &arena);
 }
 
-/* Those that there are now: what their callbacks start is for the loop, or an owner that tries again would never return. */
+/* Those that there are now: what their callbacks start is for the loop, or an owner that tries again would
+ * never return. */
 static void deliver_refusals(struct mcp_client *client)
 {
 	struct list_node now;

@@ -1,14 +1,16 @@
 /*
  * client.h - an MCP client: one connection to one server, over any transport that carries whole messages.
  *
- * The owner gives the client a way to send (struct mcp_transport) and feeds it what arrives (mcp_client_receive(),
- * mcp_client_closed()). The client speaks all five revisions: mcp_open_start() finds out which era the server belongs to. After
- * that any number of requests run at once; each is a struct mcp_request that lives in its owner, and answers may come in any
- * order. A result is handed over as the server wrote it, byte for byte.
+ * The owner gives the client a way to send (struct mcp_transport) and feeds it what arrives
+ * (mcp_client_receive(), mcp_client_closed()). The client speaks all five revisions: mcp_open_start() finds
+ * out which era the server belongs to. After that any number of requests run at once; each is a struct
+ * mcp_request that lives in its owner, and answers may come in any order. A result is handed over as the
+ * server wrote it, byte for byte.
  *
- * All on the loop thread. A request's callback never comes from within the call that started the request; those of arriving
- * messages come from within mcp_client_receive() and mcp_client_closed(). Any callback may start and cancel requests; none may
- * call mcp_client_release(): free the client from the loop (loop_defer(), loop_free_later()).
+ * All on the loop thread. A request's callback never comes from within the call that started the request;
+ * those of arriving messages come from within mcp_client_receive() and mcp_client_closed(). Any callback may
+ * start and cancel requests; none may call mcp_client_release(): free the client from the loop (loop_defer(),
+ * loop_free_later()).
  */
 #ifndef MCP_CLIENT_H
 #define MCP_CLIENT_H
@@ -27,12 +29,12 @@
 struct mcp_client;
 struct mcp_request;
 
-/* -- the connection ---------------------------------------------------------------------------------------------------- */
+/* -- the connection -------------------------------------------------------------------------------------- */
 
 struct mcp_transport {
-	/* Sends one message; `line` is its text followed by one "\n" and holds no other line end. Copies what it needs. 0; ERR_BUSY
-	 * when the peer does not take what was sent before (nothing was taken then); ERR_CLOSED when there is no peer any more.
-	 * Does not call mcp_client_closed() from within. */
+	/* Sends one message; `line` is its text followed by one "\n" and holds no other line end. Copies what
+	 * it needs. 0; ERR_BUSY when the peer does not take what was sent before (nothing was taken then);
+	 * ERR_CLOSED when there is no peer any more. Does not call mcp_client_closed() from within. */
 	int (*send)(struct mcp_transport *transport, struct str line);
 };
 
@@ -48,8 +50,8 @@ struct mcp_client_events {
 	/* A notification other than progress and cancelled: list_changed, log messages, unknown ones. */
 	void (*notification)(struct mcp_client *client, enum mcp_method method,
 			     const struct jsonrpc_message *message);
-	/* A request of a legacy server other than ping. True: the owner answers it with mcp_client_answer() or
-	 * mcp_client_refuse(), now or later. False, or no handler: the client answers -32601 at once. */
+	/* A request of a legacy server other than ping. True: the owner answers it with mcp_client_answer()
+	 * or mcp_client_refuse(), now or later. False, or no handler: the client answers -32601 at once. */
 	bool (*request)(struct mcp_client *client, enum mcp_method method,
 			const struct jsonrpc_message *message);
 	/* The server gave up a request of its own that the owner had taken. `id` is raw. */
@@ -83,9 +85,8 @@ struct mcp_client {
 	/* counters for status displays */
 	uint64_t sent, received; /* messages */
 	uint64_t noise;		 /* lines that were no message */
-	uint64_t
-		strays; /* answers to no running request (late, or invented) and requests a modern server must not send */
-	uint64_t unsent; /* notifications and answers of ours that the transport did not take */
+	uint64_t strays;	 /* answers to no running request, requests that must not come */
+	uint64_t unsent;	 /* notifications and answers of ours that the transport did not take */
 
 	/* the client's own */
 	struct arena facts_arena;
@@ -99,24 +100,26 @@ struct mcp_client {
 	struct err closed_why;
 };
 
-/* Ready to be opened. `transport` and `events` outlive the client; `limits` are copied. `events` may be NULL. */
+/* Ready to be opened. `transport` and `events` outlive the client; `limits` are copied. `events` may be
+ * NULL. */
 void mcp_client_init(struct mcp_client *client, struct loop *loop, struct mcp_transport *transport,
 		     const struct mcp_client_limits *limits, const struct mcp_client_events *events,
 		     void *owner);
 
-/* Frees what the client holds. No request may be running (BUG): cancel them, or end them all with mcp_client_closed(). Accepts a
- * zeroed client. */
+/* Frees what the client holds. No request may be running (BUG): cancel them, or end them all with
+ * mcp_client_closed(). Accepts a zeroed client. */
 void mcp_client_release(struct mcp_client *client);
 
 /*
- * One message as it arrived, without its line end; a blank one is ignored. `too_long`: the transport kept only the beginning. A
- * line that is no message is counted as noise. A response that was too long or malformed ends its request with an error when
- * its id can be told.
+ * One message as it arrived, without its line end; a blank one is ignored. `too_long`: the transport kept
+ * only the beginning. A line that is no message is counted as noise. A response that was too long or
+ * malformed ends its request with an error when its id can be told.
  */
 void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long);
 
-/* The connection has ended; `why` (may be NULL) is quoted in the errors. Every running request fails, with ERR_CLOSED unless it was
- * not sent for another reason: its callback comes from within this call. Requests that are started later fail too. */
+/* The connection has ended; `why` (may be NULL) is quoted in the errors. Every running request fails, with
+ * ERR_CLOSED unless it was not sent for another reason: its callback comes from within this call. Requests
+ * that are started later fail too. */
 void mcp_client_closed(struct mcp_client *client, const struct err *why);
 
 /* The first line that was no message, cut to limits.noise_keep; empty when there was none. */
@@ -132,7 +135,7 @@ int mcp_client_notify(struct mcp_client *client, enum mcp_method method, struct 
 void mcp_client_answer(struct mcp_client *client, struct str id, struct str result);
 void mcp_client_refuse(struct mcp_client *client, struct str id, const struct mcp_error *error);
 
-/* -- requests ---------------------------------------------------------------------------------------------------------- */
+/* -- requests -------------------------------------------------------------------------------------------- */
 
 struct mcp_message {
 	enum mcp_method method;
@@ -159,18 +162,20 @@ enum mcp_outcome {
 };
 
 struct mcp_answer {
-	/* 0: `result` is set. ERR_UPSTREAM: `error` is set. Else there is no usable answer: ERR_TIMEOUT, ERR_CLOSED, ERR_BUSY,
-	 * ERR_PROTOCOL, ERR_TOO_LARGE. */
+	/* 0: `result` is set. ERR_UPSTREAM: `error` is set. Else there is no usable answer: ERR_TIMEOUT,
+	 * ERR_CLOSED, ERR_BUSY, ERR_PROTOCOL, ERR_TOO_LARGE. */
 	int code;
 	enum mcp_outcome outcome;
 	struct str result; /* raw, as the server wrote it */
-	/* A modern server's "complete" (also when it says nothing), "input_required" or "task"; "complete" of a legacy one. */
+	/* A modern server's "complete" (also when it says nothing), "input_required" or "task"; "complete" of
+	 * a legacy one. */
 	struct str result_type;
 	struct mcp_error error;
 	struct err err; /* for people; filled whenever code is not 0 */
 };
 
-/* Called once; views in the answer are valid during the call. The request has ended: it may be started again or freed. */
+/* Called once; views in the answer are valid during the call. The request has ended: it may be started again
+ * or freed. */
 typedef void mcp_request_done(struct mcp_request *request, const struct mcp_answer *answer);
 /* Called any number of times before `done`. `params` is the notification's raw parameter object. */
 typedef void mcp_request_progressed(struct mcp_request *request, const struct mcp_progress *progress,
@@ -194,13 +199,14 @@ struct mcp_request {
 	mcp_request_progressed *progressed;
 };
 
-/* Sends the message, with a progress token when `progressed` is not NULL. The message's texts are not needed after the call. */
+/* Sends the message, with a progress token when `progressed` is not NULL. The message's texts are not needed
+ * after the call. */
 void mcp_request_start(struct mcp_request *request, struct mcp_client *client,
 		       const struct mcp_message *message, const struct mcp_patience *patience,
 		       mcp_request_progressed *progressed, mcp_request_done *done, void *owner);
 
-/* After this returns neither callback will come. The server is told with notifications/cancelled; `reason` may be empty. Harmless
- * on a request that has ended or never began. */
+/* After this returns neither callback will come. The server is told with notifications/cancelled; `reason`
+ * may be empty. Harmless on a request that has ended or never began. */
 void mcp_request_cancel_because(struct mcp_request *request, struct str reason);
 void mcp_request_cancel(struct mcp_request *request);
 
@@ -220,7 +226,7 @@ void mcp_tool_call_start(struct mcp_request *request, struct mcp_client *client,
 			 const struct mcp_tool_call *call, const struct mcp_patience *patience,
 			 mcp_request_progressed *progressed, mcp_request_done *done, void *owner);
 
-/* -- lists ------------------------------------------------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------------------------------------- */
 
 struct mcp_listing_limits {
 	unsigned pages_max;
@@ -253,15 +259,15 @@ struct mcp_listing {
 
 /*
  * `method` is one whose row in revision.c has a list_member. On success (`err` NULL) the items stay until
- * mcp_listing_release(). A cursor that comes again or a malformed page ends it with ERR_PROTOCOL, more than the limits allow
- * with ERR_TOO_LARGE.
+ * mcp_listing_release(). A cursor that comes again or a malformed page ends it with ERR_PROTOCOL, more than
+ * the limits allow with ERR_TOO_LARGE.
  */
 void mcp_listing_start(struct mcp_listing *listing, struct mcp_client *client, enum mcp_method method,
 		       const struct mcp_listing_limits *limits, mcp_listing_done *done, void *owner);
 /* Cancels it if it runs, and frees the items. Accepts a zeroed listing. */
 void mcp_listing_release(struct mcp_listing *listing);
 
-/* -- opening ----------------------------------------------------------------------------------------------------------- */
+/* -- opening --------------------------------------------------------------------------------------------- */
 
 enum mcp_open_order {
 	MCP_PREFER_DISCOVER,   /* server/discover; initialize when that brings no modern server's answer */
@@ -275,18 +281,17 @@ struct mcp_open_options {
 	enum mcp_revision legacy_revision; /* offered in initialize; MCP_LATEST_LEGACY as a rule */
 	struct str client_info;		   /* raw Implementation */
 	struct str capabilities;	   /* raw ClientCapabilities, an object */
-	uint64_t
-		probe_ms; /* MCP_PREFER_DISCOVER: how long to wait for the answer before also trying initialize */
-	uint64_t open_ms;	 /* for the whole opening */
-	struct str open_setting; /* a literal: what the time-out's message names; may be empty */
+	uint64_t probe_ms;		   /* MCP_PREFER_DISCOVER: the wait before initialize is tried, too */
+	uint64_t open_ms;		   /* for the whole opening */
+	struct str open_setting;	   /* a literal: what the time-out's message names; may be empty */
 };
 
 struct mcp_open;
 /*
  * `err` NULL: the client is open and client->facts is filled; the era to remember for this server is
- * mcp_era_of(client->facts.revision). ERR_CLOSED with open->probe_unanswered: the connection ended before the server had
- * answered server/discover as a probe. Some legacy servers end on anything but initialize: try a new connection with
- * MCP_FORCE_INITIALIZE.
+ * mcp_era_of(client->facts.revision). ERR_CLOSED with open->probe_unanswered: the connection ended before the
+ * server had answered server/discover as a probe. Some legacy servers end on anything but initialize: try a
+ * new connection with MCP_FORCE_INITIALIZE.
  */
 typedef void mcp_open_done(struct mcp_open *open, const struct err *err);
 

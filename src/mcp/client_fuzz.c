@@ -1,4 +1,5 @@
-/* A client fed with random lines by its server. The first byte says how it opens; a line of the input is a line of the server. */
+/* A client fed with random lines by its server. The first byte says how it opens; a line of the input is a
+ * line of the server. */
 #include "base/base.h"
 #include "mcp/client.h"
 

@@ -79,8 +79,8 @@ static bool listing_saw(struct mcp_listing *listing, struct str cursor)
 }
 
 /*
- * Only the absence of nextCursor ends a list (pagination, 2026-07-28). Legacy servers write null or "" at the end, which their
- * clients take for it.
+ * Only the absence of nextCursor ends a list (pagination, 2026-07-28). Legacy servers write null or "" at the
+ * end, which their clients take for it.
  */
 static void listing_follow(struct mcp_listing *listing, const struct json_member *cursor)
 {

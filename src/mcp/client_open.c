@@ -1,7 +1,8 @@
 /*
- * Two handshakes, of which one may follow the other (2026-07-28, versioning, "Dual-era clients"). server/discover is a probe:
- * anything but a modern server's answer to it leads to initialize. When no answer comes in time, initialize is sent beside it,
- * because a server that is only slow to start will answer both, in order, and then the first answer tells the era.
+ * Two handshakes, of which one may follow the other (2026-07-28, versioning, "Dual-era clients").
+ * server/discover is a probe: anything but a modern server's answer to it leads to initialize. When no answer
+ * comes in time, initialize is sent beside it, because a server that is only slow to start will answer both,
+ * in order, and then the first answer tells the era.
  */
 #include "base/base.h"
 #include "mcp/client.h"
@@ -11,7 +12,7 @@
 static void open_discover(struct mcp_open *open);
 static void open_initialize(struct mcp_open *open);
 
-/* -- the end ----------------------------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 static void open_stop(struct mcp_open *open)
 {
@@ -72,7 +73,7 @@ static void open_initialize_failed(struct mcp_open *open, const struct err *err)
 	}
 }
 
-/* -- what the server says about itself ----------------------------------------------------------------------------------- */
+/* -- what the server says about itself ------------------------------------------------------------------- */
 
 static void read_capabilities(struct mcp_server_facts *facts)
 {
@@ -91,7 +92,8 @@ static void read_capabilities(struct mcp_server_facts *facts)
 	facts->resources_subscribe = json_bool_or(json_pointer(root, STR("/resources/subscribe")), false);
 }
 
-/* `members` are of a copy in the facts' arena. serverInfo is a member (legacy, and drafts of the modern result) or in `_meta`. */
+/* `members` are of a copy in the facts' arena. serverInfo is a member (legacy, and drafts of the modern
+ * result) or in `_meta`. */
 static void read_facts(struct mcp_client *client, const struct jsonrpc_members *members,
 		       enum mcp_revision revision)
 {
@@ -133,7 +135,7 @@ static bool pick_revision(struct str array, enum mcp_era era, struct arena *aren
 	return found;
 }
 
-/* -- server/discover ----------------------------------------------------------------------------------------------------- */
+/* -- server/discover ------------------------------------------------------------------------------------- */
 
 /* A result without supportedVersions proves nothing: lax legacy servers answer any method with {}. */
 static void discover_result(struct mcp_open *open, struct str result)
@@ -162,8 +164,8 @@ static void discover_result(struct mcp_open *open, struct str result)
 	open_discover_failed(open, &err);
 }
 
-/* -32022 with a list is a modern server's answer, even when the list names the version that we sent: once more with what it
- * wants. */
+/* -32022 with a list is a modern server's answer, even when the list names the version that we sent: once
+ * more with what it wants. */
 static bool discover_retry(struct mcp_open *open, const struct mcp_error *error)
 {
 	struct arena *arena = &open->client->facts_arena;
@@ -221,7 +223,7 @@ static void open_discover(struct mcp_open *open)
 		timer_start(&open->probe, open->client->loop, open->options.probe_ms, probe_over);
 }
 
-/* -- initialize ---------------------------------------------------------------------------------------------------------- */
+/* -- initialize ------------------------------------------------------------------------------------------ */
 
 static void initialize_result(struct mcp_open *open, struct str result)
 {
@@ -283,7 +285,7 @@ static void open_initialize(struct mcp_open *open)
 	mcp_request_start(&open->initialize, client, &message, &patience, NULL, initialize_answered, open);
 }
 
-/* -- the start --------------------------------------------------------------------------------------------------------- */
+/* -- the start ------------------------------------------------------------------------------------------- */
 
 void mcp_open_start(struct mcp_open *open, struct mcp_client *client, const struct mcp_open_options *options,
 		    mcp_open_done *done, void *owner)

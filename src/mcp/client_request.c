@@ -1,6 +1,7 @@
 /*
- * A request is sent from within its start, so everything that can be known then is known; a failure is delivered from the loop. From
- * then on one of four things ends it: an answer, a timer, the end of the connection, or a cancellation.
+ * A request is sent from within its start, so everything that can be known then is known; a failure is
+ * delivered from the loop. From then on one of four things ends it: an answer, a timer, the end of the
+ * connection, or a cancellation.
  */
 #include "base/base.h"
 #include "mcp/client.h"
@@ -16,7 +17,7 @@ enum {
 	QUOTED_BYTES_MAX = 6, /* a byte of a string becomes at most "\\u00XX" */
 };
 
-/* -- the text ---------------------------------------------------------------------------------------------------------- */
+/* -- the text -------------------------------------------------------------------------------------------- */
 
 static void write_meta_member(struct buf *out, bool *first, struct str key, struct str raw)
 {
@@ -115,7 +116,7 @@ static void write_request(struct buf *out, const struct mcp_request *request,
 	buf_append_char(out, '}');
 }
 
-/* -- the end ----------------------------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 static void request_end(struct mcp_request *request)
 {
@@ -142,8 +143,8 @@ void request_fail(struct mcp_request *request, int code, enum mcp_outcome outcom
 	request->done(request, &answer);
 }
 
-/* The result's type. 0, or ERR_PROTOCOL for a value that no revision or extension of ours defines ("clients MUST treat an unknown
- * resultType as an invalid response"). */
+/* The result's type. 0, or ERR_PROTOCOL for a value that no revision or extension of ours defines ("clients
+ * MUST treat an unknown resultType as an invalid response"). */
 static int read_result_type(struct mcp_answer *answer, struct arena *arena, struct err *err)
 {
 	static const struct str known[] = { STR_INIT("complete"), STR_INIT("input_required"),
@@ -219,7 +220,7 @@ static void tell_cancelled(struct mcp_client *client, uint64_t id, struct str re
 	client_send_unasked(client);
 }
 
-/* -- time -------------------------------------------------------------------------------------------------------------- */
+/* -- time ------------------------------------------------------------------------------------------------ */
 
 /* "tools/call: no answer within 60 s (callTimeout)". Whole seconds are written as such. */
 static void request_timed_out(struct mcp_request *request, const char *what, uint64_t ms, struct str setting)
@@ -250,7 +251,7 @@ static void request_overdue(struct timer *timer)
 	request_timed_out(request, "no answer", request->patience.total_ms, request->patience.total_setting);
 }
 
-/* -- the start --------------------------------------------------------------------------------------------------------- */
+/* -- the start ------------------------------------------------------------------------------------------- */
 
 void request_deliver_refusal(struct mcp_request *request)
 {

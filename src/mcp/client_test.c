@@ -140,7 +140,7 @@ static void feed(struct rig *rig, const char *line)
 	mcp_client_receive(&rig->client, str_of(line), false);
 }
 
-/* -- opening ----------------------------------------------------------------------------------------------------------- */
+/* -- opening --------------------------------------------------------------------------------------------- */
 
 static void rig_opened(struct mcp_open *open, const struct err *err)
 {
@@ -468,7 +468,7 @@ static void a_cancelled_opening_is_silent(void **state)
 	assert_int_equal(rig->client.strays, 1);
 }
 
-/* -- requests ---------------------------------------------------------------------------------------------------------- */
+/* -- requests -------------------------------------------------------------------------------------------- */
 
 static void rig_answered(struct mcp_request *request, const struct mcp_answer *answer)
 {
@@ -866,7 +866,7 @@ static void what_cannot_be_sent_fails_from_the_loop(void **state)
 	assert_int_equal(rig->outcome, MCP_NOT_SENT);
 }
 
-/* -- the server speaks -------------------------------------------------------------------------------------------------- */
+/* -- the server speaks ----------------------------------------------------------------------------------- */
 
 static void the_server_is_answered(void **state)
 {
@@ -924,7 +924,7 @@ static void unsent_answers_are_counted(void **state)
 	assert_int_equal(rig->client.unsent, 2);
 }
 
-/* -- lists ------------------------------------------------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------------------------------------- */
 
 static void rig_listed(struct mcp_listing *listing, const struct err *err)
 {

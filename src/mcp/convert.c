@@ -4,8 +4,8 @@
 #include "json/writer.h"
 #include "mcp/message.h"
 
-/* Text in an arena cannot be written piece by piece, so it is made in a buffer first. What goes in is bounded already, and what
- * comes out has a few members more. */
+/* Text in an arena cannot be written piece by piece, so it is made in a buffer first. What goes in is bounded
+ * already, and what comes out has a few members more. */
 static void out_init(struct buf *out, struct str from, struct str server_info)
 {
 	buf_init(out, JSON_BYTES_MAX);
@@ -30,7 +30,7 @@ static void write_member(struct buf *out, bool *first, struct str key, struct st
 	buf_append(out, raw);
 }
 
-/* -- content blocks ------------------------------------------------------------------------------------------------------ */
+/* -- content blocks -------------------------------------------------------------------------------------- */
 
 /* audio is an embedded resource to a peer that knows no audio: nothing of it is lost. */
 static void write_audio_as_resource(struct buf *out, const struct json *block)
@@ -135,7 +135,7 @@ static struct str convert_content(struct str content, enum mcp_revision revision
 	return content;
 }
 
-/* -- results ------------------------------------------------------------------------------------------------------------- */
+/* -- results --------------------------------------------------------------------------------------------- */
 
 void mcp_modern_result_begin(struct buf *out)
 {
@@ -217,9 +217,10 @@ int mcp_convert_result(struct str result, enum mcp_revision revision, struct str
 	return 0;
 }
 
-/* -- tools --------------------------------------------------------------------------------------------------------------- */
+/* -- tools ----------------------------------------------------------------------------------------------- */
 
-/* An output schema whose root is no object makes strict clients of 2025-06-18 and 2025-11-25 drop the tool, or all tools. */
+/* An output schema whose root is no object makes strict clients of 2025-06-18 and 2025-11-25 drop the tool,
+ * or all tools. */
 static bool has_odd_output_schema(const struct jsonrpc_members *tool, struct arena *arena)
 {
 	const struct json_member *schema = jsonrpc_member_find(tool, STR("outputSchema"));

@@ -1,10 +1,10 @@
 /*
  * convert.h - bringing tools and their results into the revision of the peer that will read them.
  *
- * The schemas before 2026-07-28 allow unknown members, so most of what is newer than a peer passes unchanged. Replaced is only what
- * a strict peer would choke on: content blocks of a type it does not know, structured content and output schemas that are no
- * objects, and the members that only modern results have. Towards a modern peer the members that its schema requires are
- * added. Pure.
+ * The schemas before 2026-07-28 allow unknown members, so most of what is newer than a peer passes unchanged.
+ * Replaced is only what a strict peer would choke on: content blocks of a type it does not know, structured
+ * content and output schemas that are no objects, and the members that only modern results have. Towards a
+ * modern peer the members that its schema requires are added. Pure.
  */
 #ifndef MCP_CONVERT_H
 #define MCP_CONVERT_H
@@ -17,17 +17,20 @@
 #include "mcp/revision.h"
 
 /*
- * A CallToolResult for a peer of `revision`. *ret_result is `result` itself when nothing needs to change, else a text in the
- * arena. `server_info` (raw, may be empty) goes into the `_meta` of a modern result. ERR_PROTOCOL when `result` is no object.
+ * A CallToolResult for a peer of `revision`. *ret_result is `result` itself when nothing needs to change,
+ * else a text in the arena. `server_info` (raw, may be empty) goes into the `_meta` of a modern result.
+ * ERR_PROTOCOL when `result` is no object.
  */
 int mcp_convert_result(struct str result, enum mcp_revision revision, struct str server_info,
 		       struct arena *arena, struct str *ret_result, struct err *err);
 
-/* A Tool of tools/list for a peer of `revision`, or `tool` itself; also when it is no object, which is left to the peer. */
+/* A Tool of tools/list for a peer of `revision`, or `tool` itself; also when it is no object, which is left
+ * to the peer. */
 struct str mcp_convert_tool(struct str tool, enum mcp_revision revision, struct arena *arena);
 
-/* Appends what every modern result needs besides its own members: `"resultType":"complete",` and, for the end, the `_meta`
- * with the server's info and what may be relayed of `meta` (raw, may be empty), a comma in front. */
+/* Appends what every modern result needs besides its own members: `"resultType":"complete",` and, for the
+ * end, the `_meta` with the server's info and what may be relayed of `meta` (raw, may be empty), a comma in
+ * front. */
 void mcp_modern_result_begin(struct buf *out);
 void mcp_modern_result_meta(struct buf *out, struct str server_info, struct str meta);
 

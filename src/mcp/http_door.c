@@ -7,7 +7,7 @@
 
 static const struct id_kind session_kind = { STR_INIT("session id"), STR_INIT("sess-"), 16 };
 
-/* -- sessions ------------------------------------------------------------------------------------------------------------ */
+/* -- sessions -------------------------------------------------------------------------------------------- */
 
 static bool door_send(struct mcp_session *session, const struct mcp_outgoing *outgoing)
 {
@@ -187,7 +187,7 @@ struct door_session *door_session_of(struct mcp_http_door *door, struct http_req
 	return NULL;
 }
 
-/* -- refusals ------------------------------------------------------------------------------------------------------------ */
+/* -- refusals -------------------------------------------------------------------------------------------- */
 
 void door_refuse(struct http_request *request, unsigned status, struct str id, int64_t code,
 		 struct str message)
@@ -214,7 +214,7 @@ static void refuse_method(struct http_request *request)
 	http_respond(request, &answer, (struct str){ 0 });
 }
 
-/* -- GET and DELETE: legacy sessions only -------------------------------------------------------------------------------- */
+/* -- GET and DELETE: legacy sessions only ---------------------------------------------------------------- */
 
 static void serve_get(struct mcp_http_door *door, struct http_request *request, struct str principal)
 {
@@ -243,7 +243,7 @@ static void serve_delete(struct mcp_http_door *door, struct http_request *reques
 	http_respond(request, &(struct http_answer){ .status = 204 }, (struct str){ 0 });
 }
 
-/* -- life ---------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 int mcp_http_door_new(struct mcp_http_door **ret_door, struct loop *loop, struct mcp_server *server,
 		      const struct mcp_http_door_options *options, struct err *err)

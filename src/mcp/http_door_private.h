@@ -1,6 +1,6 @@
 /*
- * http_door_private.h - the parts of the door: http_door.c keeps the sessions, http_post.c reads what a POST brings,
- * http_exchange.c answers it, http_stream.c answers a GET.
+ * http_door_private.h - the parts of the door: http_door.c keeps the sessions, http_post.c reads what a POST
+ * brings, http_exchange.c answers it, http_stream.c answers a GET.
  */
 #ifndef MCP_HTTP_DOOR_PRIVATE_H
 #define MCP_HTTP_DOOR_PRIVATE_H

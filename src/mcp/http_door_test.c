@@ -15,7 +15,7 @@
 #define META META_OF("2026-07-28")
 #define TEXT(words) "{\"content\":[{\"type\":\"text\",\"text\":\"" words "\"}]}"
 
-/* -- the rig ------------------------------------------------------------------------------------------------------------- */
+/* -- the rig --------------------------------------------------------------------------------------------- */
 
 static struct bench bench;
 static struct mcp_server server;
@@ -116,7 +116,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* -- requests and answers ------------------------------------------------------------------------------------------------ */
+/* -- requests and answers -------------------------------------------------------------------------------- */
 
 static void send_to(struct peer *to, const char *method, const char *headers, const char *body)
 {
@@ -223,7 +223,7 @@ static void wait_held(unsigned count)
 		bench_run(&bench);
 }
 
-/* -- headers ------------------------------------------------------------------------------------------------------------- */
+/* -- headers --------------------------------------------------------------------------------------------- */
 
 static void accept_is_read_as_the_standard_says(void **state)
 {
@@ -319,7 +319,7 @@ static void methods_and_types_are_checked(void **state)
 		     "the header Mcp-Session-Id is missing: send \\\"initialize\\\" first");
 }
 
-/* -- legacy -------------------------------------------------------------------------------------------------------------- */
+/* -- legacy ---------------------------------------------------------------------------------------------- */
 
 static void a_session_lives_from_initialize_to_delete(void **state)
 {
@@ -629,7 +629,7 @@ static void idle_sessions_expire(void **state)
 	tear_down(state);
 }
 
-/* -- modern -------------------------------------------------------------------------------------------------------------- */
+/* -- modern ---------------------------------------------------------------------------------------------- */
 
 static void modern_requests_need_no_session(void **state)
 {
@@ -801,7 +801,7 @@ static void a_subscriber_that_leaves_is_forgotten(void **state)
 	peer_connect(&peer, &bench);
 }
 
-/* -- slow readers and silence -------------------------------------------------------------------------------------------- */
+/* -- slow readers and silence ---------------------------------------------------------------------------- */
 
 static void a_long_silence_makes_the_answer_a_stream(void **state)
 {
@@ -824,7 +824,8 @@ static void a_long_silence_makes_the_answer_a_stream(void **state)
 	tear_down(state);
 }
 
-/* The reader takes nothing while progress and a large answer are sent: some progress may be lost, the answer is not. */
+/* The reader takes nothing while progress and a large answer are sent: some progress may be lost, the answer
+ * is not. */
 static void a_slow_reader_gets_its_answer(void **state)
 {
 	static char padding[2000000];

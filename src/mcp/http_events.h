@@ -1,9 +1,9 @@
 /*
- * http_events.h - an answer as a stream of server-sent events, one JSON-RPC message each, with comments while nothing is sent. Private
- * to the room.
+ * http_events.h - an answer as a stream of server-sent events, one JSON-RPC message each, with comments while
+ * nothing is sent. Private to the room.
  *
- * What a slow reader has not taken is held by the HTTP server up to its limit. Beyond that one message waits here; which further ones may
- * be lost is for the owner to say. `room` is called when none waits any more.
+ * What a slow reader has not taken is held by the HTTP server up to its limit. Beyond that one message waits
+ * here; which further ones may be lost is for the owner to say. `room` is called when none waits any more.
  */
 #ifndef MCP_HTTP_EVENTS_H
 #define MCP_HTTP_EVENTS_H
@@ -28,11 +28,12 @@ struct events {
 void events_start(struct events *events, struct http_request *request, struct loop *loop,
 		  uint64_t keep_alive_ms, void (*room)(struct events *events));
 
-/* Sends one message, in which line ends become blanks. While another one waits it is lost, and the value false, unless it `must` arrive:
- * then it waits too. */
+/* Sends one message, in which line ends become blanks. While another one waits it is lost, and the value
+ * false, unless it `must` arrive: then it waits too. */
 bool events_send(struct events *events, struct buf *message, bool must);
 
-/* Ends the answer, once what waits has been sent. The owner must stay until `room` has come if events_ended() is false. */
+/* Ends the answer, once what waits has been sent. The owner must stay until `room` has come if events_ended()
+ * is false. */
 void events_end(struct events *events);
 static inline bool events_ended(const struct events *events)
 {

@@ -1,14 +1,14 @@
 /*
- * The answer to one POST: as many messages as its body asks for, at once or later. They leave as one JSON text, unless something has
- * to be sent before the last of them: then everything leaves as events. An exchange is freed from the loop, because its last
- * answer comes from within a session's call.
+ * The answer to one POST: as many messages as its body asks for, at once or later. They leave as one JSON
+ * text, unless something has to be sent before the last of them: then everything leaves as events. An
+ * exchange is freed from the loop, because its last answer comes from within a session's call.
  */
 #include "base/base.h"
 #include "mcp/http_door.h"
 
 #include "mcp/http_door_private.h"
 
-/* -- life ---------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 static void exchange_free(struct door_exchange *exchange)
 {
@@ -49,7 +49,8 @@ static struct mcp_session *exchange_session(struct door_exchange *exchange)
 	return exchange->ds && !exchange->ds->closed ? &exchange->ds->session : NULL;
 }
 
-/* A modern client that goes away cancels (transports, "Cancellation"); a legacy one may only have lost its connection. */
+/* A modern client that goes away cancels (transports, "Cancellation"); a legacy one may only have lost its
+ * connection. */
 void exchange_gone(struct http_request *request)
 {
 	struct door_exchange *exchange = request->owner;
@@ -69,7 +70,7 @@ void exchange_refuse(struct door_exchange *exchange, unsigned status, struct str
 	exchange_finish(exchange);
 }
 
-/* -- the answer ---------------------------------------------------------------------------------------------------------- */
+/* -- the answer ------------------------------------------------------------------------------------------ */
 
 static unsigned status_of(const struct door_exchange *exchange, const struct mcp_outgoing *outgoing)
 {
@@ -217,7 +218,7 @@ void exchange_wait(struct door_exchange *exchange, size_t expected)
 	exchange_check(exchange);
 }
 
-/* -- shutdown ------------------------------------------------------------------------------------------------------------ */
+/* -- shutdown -------------------------------------------------------------------------------------------- */
 
 void exchanges_drain(struct mcp_http_door *door)
 {

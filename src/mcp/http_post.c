@@ -1,13 +1,15 @@
-/* What a POST brings: which era its message belongs to, and which session serves it (2026-07-28, versioning, "Dual-era servers"). */
+/* What a POST brings: which era its message belongs to, and which session serves it (2026-07-28, versioning,
+ * "Dual-era servers"). */
 #include "base/base.h"
 #include "mcp/http_door.h"
 
 #include "mcp/http_door_private.h"
 #include "mcp/http_headers.h"
 
-/* -- modern messages ----------------------------------------------------------------------------------------------------- */
+/* -- modern messages ------------------------------------------------------------------------------------- */
 
-/* The order of the checks is that of the conformance suite; the version itself and the method are checked by the session. */
+/* The order of the checks is that of the conformance suite; the version itself and the method are checked by
+ * the session. */
 static void serve_modern_request(struct door_exchange *exchange, const struct jsonrpc_message *message,
 				 const struct mcp_incoming *in, struct arena *storage)
 {
@@ -53,7 +55,7 @@ static void refuse_half_modern(struct door_exchange *exchange, const struct json
 	exchange_refuse(exchange, 400, message->id, MCP_INVALID_PARAMS, str_of(err.message));
 }
 
-/* -- legacy messages ----------------------------------------------------------------------------------------------------- */
+/* -- legacy messages ------------------------------------------------------------------------------------- */
 
 static void exchange_use(struct door_exchange *exchange, struct door_session *ds)
 {
@@ -104,7 +106,7 @@ static void serve_batch(struct door_exchange *exchange, struct str body)
 	exchange_wait(exchange, mcp_session_receive(&exchange->ds->session, body, exchange));
 }
 
-/* -- messages ------------------------------------------------------------------------------------------------------------ */
+/* -- messages -------------------------------------------------------------------------------------------- */
 
 static void serve_request(struct door_exchange *exchange, const struct jsonrpc_message *message,
 			  struct arena *storage)

@@ -1,5 +1,6 @@
 /*
- * incoming.h - one request as the server reads it: its parameters, its `_meta`, and to which era it belongs. Private to the room.
+ * incoming.h - one request as the server reads it: its parameters, its `_meta`, and to which era it belongs.
+ * Private to the room.
  */
 #ifndef MCP_INCOMING_H
 #define MCP_INCOMING_H
@@ -24,7 +25,8 @@ struct mcp_incoming {
 int64_t incoming_read(struct mcp_incoming *in, const struct jsonrpc_message *message, struct arena *arena,
 		      struct err *err);
 
-/* What a modern request must carry. 0; -32602 when its metadata is incomplete; -32022 when we do not speak its version. */
+/* What a modern request must carry. 0; -32602 when its metadata is incomplete; -32022 when we do not speak
+ * its version. */
 int64_t incoming_check_metadata(const struct mcp_incoming *in, struct arena *arena,
 				enum mcp_log_level *ret_log_level, struct err *err);
 int64_t incoming_check_version(const struct mcp_incoming *in, enum mcp_revision *ret_revision,

@@ -37,7 +37,7 @@ bool jsonrpc_is_batch(struct str text)
 	return begins_with(text, '[');
 }
 
-/* -- one message ------------------------------------------------------------------------------------------------------- */
+/* -- one message ----------------------------------------------------------------------------------------- */
 
 static int fault_set(struct jsonrpc_fault *fault, int code, int64_t answer, const char *message)
 {
@@ -195,7 +195,7 @@ int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena
 	return read_envelope(&envelope, arena, ret_message, fault);
 }
 
-/* -- arrays ------------------------------------------------------------------------------------------------------------ */
+/* -- arrays ---------------------------------------------------------------------------------------------- */
 
 /* The offset behind the string whose opening quote is at `at`; text.n when it does not end. */
 static size_t string_end(struct str text, size_t at)
@@ -209,8 +209,8 @@ static size_t string_end(struct str text, size_t at)
 	return text.n;
 }
 
-/* The offset of the ',' or closing bracket that ends the value at `at`. Only looks at strings and brackets: what it cuts out
- * is validated afterwards. */
+/* The offset of the ',' or closing bracket that ends the value at `at`. Only looks at strings and brackets:
+ * what it cuts out is validated afterwards. */
 static size_t value_end(struct str text, size_t at)
 {
 	size_t depth = 0;
@@ -299,7 +299,7 @@ int jsonrpc_split(struct str array, const struct json_limits *limits, struct are
 	return 0;
 }
 
-/* -- ids --------------------------------------------------------------------------------------------------------------- */
+/* -- ids ------------------------------------------------------------------------------------------------- */
 
 static struct str id_of_cut_value(struct str text, size_t at, size_t end)
 {
@@ -350,7 +350,7 @@ bool jsonrpc_id_equal(struct str a, struct str b)
 	       json_equal(json_root(&left), json_root(&right));
 }
 
-/* -- members ----------------------------------------------------------------------------------------------------------- */
+/* -- members --------------------------------------------------------------------------------------------- */
 
 int jsonrpc_members(struct str object, struct arena *arena, struct jsonrpc_members *ret_members,
 		    struct err *err)
@@ -399,7 +399,7 @@ struct str jsonrpc_decode_str(struct str raw, struct arena *arena)
 	return arena_copy(arena, json_str(json_root(&doc)));
 }
 
-/* -- writing ----------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 static void write_head(struct buf *out, struct str id)
 {

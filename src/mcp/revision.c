@@ -47,8 +47,9 @@ static const uint8_t features[MCP_FEATURE_COUNT] = {
 #define ROUTED_BY(parameter) .routing_name = STR_INIT(parameter)
 #define LISTS(member) .list_member = STR_INIT(member)
 
-/* Client->server requests first, then what a legacy server may ask, then notifications. tasks/get, tasks/update and
- * tasks/cancel of 2026-07-28 belong to an extension, which the owner must have negotiated. */
+/* Client->server requests first, then what a legacy server may ask, then notifications. tasks/get,
+ * tasks/update and tasks/cancel of 2026-07-28 belong to an extension, which the owner must have
+ * negotiated. */
 static const struct mcp_method_row methods[MCP_METHOD_COUNT] = {
 	[MCP_METHOD_UNKNOWN] = { .name = STR_INIT("") },
 	[MCP_INITIALIZE] = REQUEST("initialize", MCP_BY_CLIENT, LEGACY, ),

@@ -1,9 +1,10 @@
 /*
  * revision.h - the five revisions of the Model Context Protocol, and what exists in which.
  *
- * Every difference between revisions that code decides by is a row of a table in revision.c; no other file compares revision
- * numbers. Two *eras* matter more than the revisions: in the legacy era a session opens with `initialize`; in the modern era
- * (2026-07-28) every request carries its own metadata in `params._meta` and nothing is remembered between requests.
+ * Every difference between revisions that code decides by is a row of a table in revision.c; no other file
+ * compares revision numbers. Two *eras* matter more than the revisions: in the legacy era a session opens
+ * with `initialize`; in the modern era (2026-07-28) every request carries its own metadata in `params._meta`
+ * and nothing is remembered between requests.
  *
  * Sources: modelcontextprotocol.io/specification/<revision>, schema/<revision>/schema.ts. Pure; any thread.
  */
@@ -33,18 +34,18 @@ static inline enum mcp_era mcp_era_of(enum mcp_revision revision)
 	return revision >= MCP_2026_07_28 ? MCP_MODERN : MCP_LEGACY;
 }
 
-/* What a server answers to `initialize` with that `protocolVersion`: the same when it is a legacy revision, else the latest
- * legacy one (lifecycle, "Version Negotiation"). */
+/* What a server answers to `initialize` with that `protocolVersion`: the same when it is a legacy revision,
+ * else the latest legacy one (lifecycle, "Version Negotiation"). */
 enum mcp_revision mcp_negotiate(struct str requested);
 
 /* Appends the revisions of one era, newest first, as a JSON array of strings. */
 void mcp_write_revisions(struct buf *out, enum mcp_era era);
 
-/* -- features ---------------------------------------------------------------------------------------------------------- */
+/* -- features -------------------------------------------------------------------------------------------- */
 
 enum mcp_feature {
-	MCP_HAS_HANDSHAKE,    /* initialize, notifications/initialized, ping, logging/setLevel */
-	MCP_HAS_REQUEST_META, /* params._meta with version and capabilities on every request; server/discover */
+	MCP_HAS_HANDSHAKE,	    /* initialize, notifications/initialized, ping, logging/setLevel */
+	MCP_HAS_REQUEST_META,	    /* version and capabilities in every params._meta; server/discover */
 	MCP_HAS_STREAMABLE_HTTP,    /* one endpoint for POST (and GET, DELETE where there are sessions) */
 	MCP_HAS_HTTP_SESSIONS,	    /* Mcp-Session-Id, GET stream, DELETE */
 	MCP_HAS_VERSION_HEADER,	    /* MCP-Protocol-Version is required after initialize */
@@ -67,7 +68,7 @@ enum mcp_feature {
 
 bool mcp_has(enum mcp_revision revision, enum mcp_feature feature);
 
-/* -- methods ----------------------------------------------------------------------------------------------------------- */
+/* -- methods --------------------------------------------------------------------------------------------- */
 
 enum mcp_method {
 	MCP_METHOD_UNKNOWN,
@@ -131,7 +132,7 @@ static inline struct str mcp_method_name(enum mcp_method method)
 	return mcp_method_row(method)->name;
 }
 
-/* -- names and numbers on the wire --------------------------------------------------------------------------------------- */
+/* -- names and numbers on the wire ----------------------------------------------------------------------- */
 
 #define MCP_META_PREFIX "io.modelcontextprotocol/"
 #define MCP_META_PROTOCOL_VERSION MCP_META_PREFIX "protocolVersion"
@@ -141,7 +142,8 @@ static inline struct str mcp_method_name(enum mcp_method method)
 #define MCP_META_LOG_LEVEL MCP_META_PREFIX "logLevel"
 #define MCP_META_SUBSCRIPTION_ID MCP_META_PREFIX "subscriptionId"
 
-/* True for the `_meta` keys that belong to one hop and must not be relayed: the six above and progressToken. */
+/* True for the `_meta` keys that belong to one hop and must not be relayed: the six above and
+ * progressToken. */
 bool mcp_meta_is_per_hop(struct str key);
 
 #define MCP_HEADER_SESSION_ID "Mcp-Session-Id"

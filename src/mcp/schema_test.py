@@ -3,7 +3,7 @@
 
 usage: schema_test.py PROGRAM [SCHEMAS]
 
-PROGRAM prints the messages (schema_messages.c). SCHEMAS is a folder with one <revision>.json each, from
+PROGRAM prints the messages (schema_test.c). SCHEMAS is a folder with one <revision>.json each, from
 github.com/modelcontextprotocol/modelcontextprotocol; without it, $MCP_SCHEMAS or ../shared/data/mcp-schema. Skipped when there is
 no such folder, or no module jsonschema.
 """

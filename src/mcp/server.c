@@ -1,6 +1,6 @@
 /*
- * A session turns texts into calls. Which requests exist is a table of functions by method; whether a peer may use one is a question
- * of its era and revision, decided here once for all of them.
+ * A session turns texts into calls. Which requests exist is a table of functions by method; whether a peer
+ * may use one is a question of its era and revision, decided here once for all of them.
  */
 #include "base/base.h"
 #include "mcp/server.h"
@@ -28,7 +28,7 @@ void mcp_server_init(struct mcp_server *server, const struct mcp_handler *handle
 	list_init(&server->sessions);
 }
 
-/* -- sessions ------------------------------------------------------------------------------------------------------------ */
+/* -- sessions -------------------------------------------------------------------------------------------- */
 
 void mcp_session_init(struct mcp_session *session, struct mcp_server *server,
 		      const struct mcp_session_transport *transport, struct str principal)
@@ -62,7 +62,7 @@ void mcp_session_release(struct mcp_session *session)
 	*session = (struct mcp_session){ 0 };
 }
 
-/* -- requests ------------------------------------------------------------------------------------------------------------ */
+/* -- requests -------------------------------------------------------------------------------------------- */
 
 static void refuse_version(struct mcp_server_call *call, struct str requested, const struct err *err)
 {
@@ -173,7 +173,7 @@ static void receive_request(struct mcp_session *session, const struct jsonrpc_me
 		session_serve(session, message, &in, storage, route);
 }
 
-/* -- notifications ------------------------------------------------------------------------------------------------------- */
+/* -- notifications --------------------------------------------------------------------------------------- */
 
 static void receive_initialized(struct mcp_session *session)
 {
@@ -231,7 +231,7 @@ static void receive_notification(struct mcp_session *session, const struct jsonr
 	}
 }
 
-/* -- texts --------------------------------------------------------------------------------------------------------------- */
+/* -- texts ----------------------------------------------------------------------------------------------- */
 
 size_t mcp_session_dispatch(struct mcp_session *session, const struct jsonrpc_message *message,
 			    struct arena *storage, void *route)
@@ -324,7 +324,7 @@ size_t mcp_session_receive(struct mcp_session *session, struct str text, void *r
 				      : receive_one(session, text, route);
 }
 
-/* -- routes -------------------------------------------------------------------------------------------------------------- */
+/* -- routes ---------------------------------------------------------------------------------------------- */
 
 void mcp_session_route_gone(struct mcp_session *session, void *route, bool cancels)
 {
@@ -344,7 +344,7 @@ void mcp_session_route_gone(struct mcp_session *session, void *route, bool cance
 	}
 }
 
-/* -- change notices ------------------------------------------------------------------------------------------------------ */
+/* -- change notices -------------------------------------------------------------------------------------- */
 
 static void session_tell_tools_changed(struct mcp_session *session)
 {

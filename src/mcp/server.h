@@ -1,14 +1,14 @@
 /*
  * server.h - the server's side of MCP, for any number of peers.
  *
- * A struct mcp_server says what is served: identity, limits and a handler. Each peer is a struct mcp_session, which a transport
- * owns (stdio_server.h, http_door.h, or your own) and feeds with messages. The session does the protocol: it answers initialize,
- * ping, server/discover, logging/setLevel and subscriptions/listen itself, checks parameters, routes cancellations, and hands
- * the handler one struct mcp_server_call per tools/list and tools/call. The handler answers each call exactly once, at once or
- * later, in any order.
+ * A struct mcp_server says what is served: identity, limits and a handler. Each peer is a struct mcp_session,
+ * which a transport owns (stdio_server.h, http_door.h, or your own) and feeds with messages. The session does
+ * the protocol: it answers initialize, ping, server/discover, logging/setLevel and subscriptions/listen
+ * itself, checks parameters, routes cancellations, and hands the handler one struct mcp_server_call per
+ * tools/list and tools/call. The handler answers each call exactly once, at once or later, in any order.
  *
- * The handler sees the same calls whatever revision the peer speaks. What is sent to a peer is brought into its revision on the
- * way out (convert.h); where nothing needs to change, bytes pass unchanged.
+ * The handler sees the same calls whatever revision the peer speaks. What is sent to a peer is brought into
+ * its revision on the way out (convert.h); where nothing needs to change, bytes pass unchanged.
  *
  * All on one thread.
  */
@@ -28,16 +28,17 @@
 struct mcp_session;
 struct mcp_server_call;
 
-/* -- what is served ----------------------------------------------------------------------------------------------------- */
+/* -- what is served -------------------------------------------------------------------------------------- */
 
 struct mcp_handler {
 	/* Answer with mcp_answer_tools(). */
 	void (*tools_list)(struct mcp_server_call *call);
-	/* Answer with mcp_answer_result(), mcp_answer_tool_error(), mcp_answer_error(), mcp_answer_unknown_tool() or
-	 * mcp_answer_missing_capability(). */
+	/* Answer with mcp_answer_result(), mcp_answer_tool_error(), mcp_answer_error(),
+	 * mcp_answer_unknown_tool() or mcp_answer_missing_capability(). */
 	void (*tools_call)(struct mcp_server_call *call);
-	/* The call is over without an answer: the peer cancelled it or has gone. Stop the work; the call is freed when this returns.
-	 * `reason` may be empty. Never called from within tools_list, tools_call or an answer, nor after an answer. */
+	/* The call is over without an answer: the peer cancelled it or has gone. Stop the work; the call is
+	 * freed when this returns. `reason` may be empty. Never called from within tools_list, tools_call or
+	 * an answer, nor after an answer. */
 	void (*cancelled)(struct mcp_server_call *call, struct str reason);
 	/* These may be NULL. A legacy peer has finished its handshake (notifications/initialized). */
 	void (*session_opened)(struct mcp_session *session);
@@ -58,7 +59,8 @@ struct mcp_server_limits {
 	size_t page_bytes;  /* a page ends before it passes this, but has at least one tool */
 };
 
-/* Filled by the owner after mcp_server_init(). Texts outlive the server; they may be replaced between messages. */
+/* Filled by the owner after mcp_server_init(). Texts outlive the server; they may be replaced between
+ * messages. */
 struct mcp_server {
 	struct str info;	 /* raw Implementation: name and version at least */
 	struct str instructions; /* empty: none */
@@ -83,9 +85,10 @@ void mcp_server_tools_changed(struct mcp_server *server);
 /* Sends a log message that belongs to no call to every legacy peer whose level admits it. */
 void mcp_server_log(struct mcp_server *server, const struct mcp_log *log);
 
-/* -- calls ------------------------------------------------------------------------------------------------------------- */
+/* -- calls ----------------------------------------------------------------------------------------------- */
 
-/* One request that the handler works on. It belongs to the session and is gone once it was answered or cancelled. */
+/* One request that the handler works on. It belongs to the session and is gone once it was answered or
+ * cancelled. */
 struct mcp_server_call {
 	struct mcp_session *session;
 	enum mcp_method method;
@@ -113,7 +116,8 @@ struct mcp_server_call {
 	struct list_node node;
 };
 
-/* The answer of tools/list: all the tools that there are, each a raw Tool object; the session cuts the page. */
+/* The answer of tools/list: all the tools that there are, each a raw Tool object; the session cuts the
+ * page. */
 void mcp_answer_tools(struct mcp_server_call *call, const struct str *tools, size_t count);
 
 /* `result` is a raw CallToolResult of any revision. */
@@ -122,24 +126,25 @@ void mcp_answer_result(struct mcp_server_call *call, struct str result);
 /* A CallToolResult with isError and one text: what went wrong, for the model to read and act on. */
 void mcp_answer_tool_error(struct mcp_server_call *call, struct str text);
 
-/* A JSON-RPC error. Codes that would accuse the peer of something that it did not do here (-32020 to -32022 relayed from another
- * hop) or that its revision lacks are sent as the nearest code that it knows. */
+/* A JSON-RPC error. Codes that would accuse the peer of something that it did not do here (-32020 to -32022
+ * relayed from another hop) or that its revision lacks are sent as the nearest code that it knows. */
 void mcp_answer_error(struct mcp_server_call *call, const struct mcp_error *error);
 
 /* -32602. */
 void mcp_answer_unknown_tool(struct mcp_server_call *call);
 
-/* The tool cannot run because the peer did not declare a capability: -32021 for a modern peer, -32603 for a legacy one.
- * `required` is a raw object in the shape of ClientCapabilities. */
+/* The tool cannot run because the peer did not declare a capability: -32021 for a modern peer, -32603 for a
+ * legacy one. `required` is a raw object in the shape of ClientCapabilities. */
 void mcp_answer_missing_capability(struct mcp_server_call *call, struct str required);
 
-/* Progress of the call, any number of times before the answer. Nothing is sent when the peer gave no token. */
+/* Progress of the call, any number of times before the answer. Nothing is sent when the peer gave no
+ * token. */
 void mcp_call_progress(struct mcp_server_call *call, const struct mcp_progress *progress);
 
 /* A log message of the call; dropped below the level that the peer wants now. */
 void mcp_call_log(struct mcp_server_call *call, const struct mcp_log *log);
 
-/* -- sessions: for transports ------------------------------------------------------------------------------------------- */
+/* -- sessions: for transports ---------------------------------------------------------------------------- */
 
 enum mcp_outgoing_kind {
 	MCP_OUT_ANSWER,	   /* the response to a request that came with `route` */
@@ -154,13 +159,14 @@ struct mcp_outgoing {
 	struct buf
 		*text; /* one message without line end; the transport may take its storage with buf_take() */
 	int64_t error_code; /* MCP_OUT_ANSWER: the code when it is an error, else 0 */
-	bool refused; /* the error is the protocol's, not the handler's (HTTP: 400 or 404 for a modern peer) */
-	bool for_all;	  /* it answers the text that came with `route` as a whole, not one message in it */
-	bool initialized; /* it answers initialize with a result (HTTP: opens a session) */
+	bool refused;	    /* the protocol's error, not the handler's (HTTP: 400 or 404 if modern) */
+	bool for_all;	    /* it answers the text that came with `route` as a whole, not one message in it */
+	bool initialized;   /* it answers initialize with a result (HTTP: opens a session) */
 };
 
 struct mcp_session_transport {
-	/* Sends it. False: an MCP_OUT_UNRELATED message has nowhere to go at present. Must not release the session. */
+	/* Sends it. False: an MCP_OUT_UNRELATED message has nowhere to go at present. Must not release the
+	 * session. */
 	bool (*send)(struct mcp_session *session, const struct mcp_outgoing *outgoing);
 };
 
@@ -172,7 +178,8 @@ struct mcp_session {
 	void *peer;	      /* free for the transport's owner */
 	void *attached;	      /* free for the handler */
 
-	/* The legacy handshake. A modern peer's session stays MCP_SESSION_NEW: nothing is remembered of it. */
+	/* The legacy handshake. A modern peer's session stays MCP_SESSION_NEW: nothing is remembered of
+	 * it. */
 	enum mcp_session_state state;
 	enum mcp_revision revision;	  /* negotiated */
 	struct mcp_implementation client; /* all empty when the peer does not say */
@@ -190,23 +197,24 @@ struct mcp_session {
 
 void mcp_session_init(struct mcp_session *session, struct mcp_server *server,
 		      const struct mcp_session_transport *transport, struct str principal);
-/* Cancels its calls and ends its subscriptions (MCP_OUT_NOTHING for each), then calls handler->session_closed. Accepts a zeroed
- * session. */
+/* Cancels its calls and ends its subscriptions (MCP_OUT_NOTHING for each), then calls
+ * handler->session_closed. Accepts a zeroed session. */
 void mcp_session_release(struct mcp_session *session);
 
 /*
- * One arriving text: a message or, in a session of 2025-03-26, a batch. `route` comes back with every outgoing message that belongs
- * to it. Returns how many MCP_OUT_ANSWER or MCP_OUT_NOTHING it leads to, of which some may have been sent already.
+ * One arriving text: a message or, in a session of 2025-03-26, a batch. `route` comes back with every
+ * outgoing message that belongs to it. Returns how many MCP_OUT_ANSWER or MCP_OUT_NOTHING it leads to, of
+ * which some may have been sent already.
  */
 size_t mcp_session_receive(struct mcp_session *session, struct str text, void *route);
 
-/* The same for one message that was read already. *storage holds everything that *message points to; the session takes it over and
- * leaves it empty. */
+/* The same for one message that was read already. *storage holds everything that *message points to; the
+ * session takes it over and leaves it empty. */
 size_t mcp_session_dispatch(struct mcp_session *session, const struct jsonrpc_message *message,
 			    struct arena *storage, void *route);
 
-/* Nobody listens on `route` any more. Its calls are cancelled, or, without `cancels`, go on while their output is dropped; its
- * subscriptions end. Nothing is sent for `route` after this. */
+/* Nobody listens on `route` any more. Its calls are cancelled, or, without `cancels`, go on while their
+ * output is dropped; its subscriptions end. Nothing is sent for `route` after this. */
 void mcp_session_route_gone(struct mcp_session *session, void *route, bool cancels);
 
 /* MCP_OUT_UNRELATED messages have somewhere to go again: sends what had to wait. */

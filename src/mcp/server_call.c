@@ -1,6 +1,6 @@
 /*
- * The life of one request on the server. A call lives in the arena that holds its message, so it costs one allocation and is freed
- * whole; every way out of it goes through call_finish().
+ * The life of one request on the server. A call lives in the arena that holds its message, so it costs one
+ * allocation and is freed whole; every way out of it goes through call_finish().
  */
 #include "base/base.h"
 #include "mcp/server.h"
@@ -64,7 +64,7 @@ bool call_list(struct mcp_server_call *call, bool listen)
 	return true;
 }
 
-/* -- the end ------------------------------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 static void call_free(struct mcp_server_call *call)
 {
@@ -159,7 +159,7 @@ void call_answer_written(struct mcp_server_call *call, struct buf *result, bool 
 	buf_release(result);
 }
 
-/* -- the handler's answers ----------------------------------------------------------------------------------------------- */
+/* -- the handler's answers ------------------------------------------------------------------------------- */
 
 void mcp_answer_result(struct mcp_server_call *call, struct str result)
 {
@@ -238,7 +238,7 @@ void mcp_answer_missing_capability(struct mcp_server_call *call, struct str requ
 	call_refuse_with(call, &error, modern);
 }
 
-/* -- beside the answer --------------------------------------------------------------------------------------------------- */
+/* -- beside the answer ----------------------------------------------------------------------------------- */
 
 void call_relate(struct mcp_server_call *call, struct buf *text)
 {

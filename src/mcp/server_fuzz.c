@@ -1,4 +1,5 @@
-/* A session fed with random lines. The first byte of the input says how the handler answers; the rest is what the peer sends. */
+/* A session fed with random lines. The first byte of the input says how the handler answers; the rest is what
+ * the peer sends. */
 #include "base/base.h"
 #include "mcp/stdio_server.h"
 

@@ -18,7 +18,7 @@ static void write_capabilities(struct json_writer *w, const struct mcp_server *s
 	json_write_object_end(w);
 }
 
-/* -- initialize ---------------------------------------------------------------------------------------------------------- */
+/* -- initialize ------------------------------------------------------------------------------------------ */
 
 /* The member when it is an object or absent; false when it is something else. */
 static bool take_object(const struct mcp_incoming *in, struct str key, struct str *ret_raw)
@@ -81,7 +81,7 @@ void serve_initialize(struct mcp_server_call *call, const struct mcp_incoming *i
 	}
 }
 
-/* -- the others ---------------------------------------------------------------------------------------------------------- */
+/* -- the others ------------------------------------------------------------------------------------------ */
 
 void serve_ping(struct mcp_server_call *call, const struct mcp_incoming *in)
 {

@@ -1,11 +1,12 @@
-/* subscriptions/listen (2026-07-28, basic, "Subscriptions"): a request that is answered only when it ends, and carries change
- * notices until then. */
+/* subscriptions/listen (2026-07-28, basic, "Subscriptions"): a request that is answered only when it ends,
+ * and carries change notices until then. */
 #include "base/base.h"
 #include "mcp/server.h"
 
 #include "mcp/server_private.h"
 
-/* `{..."_meta":{subscriptionId}}` around the members of a notification's or result's object, which end in a comma. */
+/* `{..."_meta":{subscriptionId}}` around the members of a notification's or result's object, which end in a
+ * comma. */
 static void write_with_subscription(struct buf *out, struct str members, struct str id)
 {
 	buf_append_char(out, '{');

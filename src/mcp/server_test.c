@@ -223,7 +223,7 @@ static void open_session(struct rig *rig, const char *initialize)
 	assert_int_equal(rig->stdio.session.state, MCP_SESSION_OPEN);
 }
 
-/* -- handshake ----------------------------------------------------------------------------------------------------------- */
+/* -- handshake ------------------------------------------------------------------------------------------- */
 
 static void every_legacy_revision_is_agreed_on(void **state)
 {
@@ -314,7 +314,7 @@ static void a_session_opens_once_and_properly(void **state)
 	assert_int_equal(rig->opened, 0);
 }
 
-/* -- messages ------------------------------------------------------------------------------------------------------------ */
+/* -- messages -------------------------------------------------------------------------------------------- */
 
 static void bad_messages_are_answered(void **state)
 {
@@ -453,7 +453,7 @@ static void a_line_that_is_too_long_is_refused_once_and_skipped(void **state)
 	free(line);
 }
 
-/* -- tools --------------------------------------------------------------------------------------------------------------- */
+/* -- tools ----------------------------------------------------------------------------------------------- */
 
 static void tools_are_listed_in_pages(void **state)
 {
@@ -670,7 +670,7 @@ static void a_result_over_the_limit_is_an_error(void **state)
 	buf_release(&large);
 }
 
-/* -- modern requests ----------------------------------------------------------------------------------------------------- */
+/* -- modern requests ------------------------------------------------------------------------------------- */
 
 static void modern_requests_are_checked_in_order(void **state)
 {
@@ -732,7 +732,7 @@ static void both_eras_are_served_side_by_side(void **state)
 		"\"id\":2,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"n: file:///n (a/b)\\nd\"}]}}");
 }
 
-/* -- running calls ------------------------------------------------------------------------------------------------------- */
+/* -- running calls --------------------------------------------------------------------------------------- */
 
 static void answers_go_out_in_any_order(void **state)
 {
@@ -883,7 +883,7 @@ static void modern_log_messages_are_asked_for_per_request(void **state)
 	expect(rig, HEAD "\"method\":\"notifications/message\",\"params\":{\"level\":\"error\",\"data\":1}}");
 }
 
-/* -- changes of the list ------------------------------------------------------------------------------------------------- */
+/* -- changes of the list --------------------------------------------------------------------------------- */
 
 static void legacy_peers_hear_of_changes_once_they_are_open(void **state)
 {

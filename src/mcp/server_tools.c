@@ -6,8 +6,9 @@
 #include "mcp/server_private.h"
 
 /*
- * A cursor is "from:" and the index of the next tool. It holds nothing about the list it was cut from: when the list changes
- * meanwhile, the peer is told so and lists again; until then what is there is better than an error.
+ * A cursor is "from:" and the index of the next tool. It holds nothing about the list it was cut from: when
+ * the list changes meanwhile, the peer is told so and lists again; until then what is there is better than an
+ * error.
  */
 #define CURSOR_PREFIX "from:"
 

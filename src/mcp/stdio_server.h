@@ -1,8 +1,9 @@
 /*
  * stdio_server.h - a server session over a byte pipe: one message per line (transports, "stdio").
  *
- * Bytes go in with mcp_stdio_feed(), lines come out through the `output` callback, so the pipe may be stdin and stdout, a socket or a
- * test. A line longer than the server's message_max is answered with an error and skipped; what follows it is served.
+ * Bytes go in with mcp_stdio_feed(), lines come out through the `output` callback, so the pipe may be stdin
+ * and stdout, a socket or a test. A line longer than the server's message_max is answered with an error and
+ * skipped; what follows it is served.
  */
 #ifndef MCP_STDIO_SERVER_H
 #define MCP_STDIO_SERVER_H
@@ -16,8 +17,9 @@ struct mcp_stdio_server {
 	struct mcp_session session;
 	void *owner;
 
-	/* Takes a whole line, its "\n" included. What to do about a peer that takes nothing is the owner's decision: bound what is
-	 * unsent and end the server beyond that, but not from within. The value (0, or an enum err_code) is counted only. */
+	/* Takes a whole line, its "\n" included. What to do about a peer that takes nothing is the owner's
+	 * decision: bound what is unsent and end the server beyond that, but not from within. The value (0,
+	 * or an enum err_code) is counted only. */
 	int (*output)(struct mcp_stdio_server *stdio, struct str line);
 	uint64_t unsent; /* lines that `output` did not take */
 	struct buf line; /* the unfinished line */

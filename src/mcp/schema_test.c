@@ -1,6 +1,7 @@
 /*
- * Prints one message of every kind that this room writes, for every revision: the revision, the name of its definition in the
- * official schema, and the message, separated by tabs. schema_test.py holds them against the schemas.
+ * Prints one message of every kind that this room writes, for every revision: the revision, the name of its
+ * definition in the official schema, and the message, separated by tabs. schema_test.py holds them against
+ * the schemas.
  */
 #include "base/base.h"
 
@@ -19,7 +20,7 @@ static void show(struct str line)
 	definition = NULL;
 }
 
-/* -- the server ---------------------------------------------------------------------------------------------------------- */
+/* -- the server ------------------------------------------------------------------------------------------ */
 
 static struct mcp_server_call *held;
 
@@ -153,7 +154,7 @@ static void show_server(void)
 	mcp_stdio_release(&stdio);
 }
 
-/* -- the client ---------------------------------------------------------------------------------------------------------- */
+/* -- the client ------------------------------------------------------------------------------------------ */
 
 static int show_sent(struct mcp_transport *transport, struct str line)
 {
