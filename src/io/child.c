@@ -180,7 +180,7 @@ static void child_climb(struct child_process *p, enum child_stage stage)
 		/* It may have been stopped. */
 		pidfd_send_signal(p->supervisor_fd, SIGCONT, NULL, 0);
 		/* Its own patience with what does not die, and as much for itself. */
-		if (add_overflows(p->kill_ms, p->kill_ms, &patience))
+		if (p->kill_ms == 0 || add_overflows(p->kill_ms, p->kill_ms, &patience))
 			patience = UINT64_MAX;
 		break;
 	}

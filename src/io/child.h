@@ -28,8 +28,8 @@ enum { CHILD_STDIN_PIPE = -1, CHILD_STDIN_NULL = -2 };
 /* How to start a child. Everything is copied or used up by child_start(). */
 struct child_spec {
 	const char *supervisor; /* path of the supervisor program */
-	const char *const
-		*argv; /* NULL-terminated; argv[0] is looked up in the PATH of `env`, as execvp(3) does */
+	/* NULL-terminated; argv[0] is looked up in the PATH of `env`, as execvp(3) does. */
+	const char *const *argv;
 	const char *const *env; /* NULL-terminated, complete; NULL gives ours */
 	const char *cwd;	/* NULL gives ours; a relative argv[0] with a slash starts here */
 
@@ -41,7 +41,9 @@ struct child_spec {
 	size_t input_max;   /* unsent bytes of stdin before child_write() refuses */
 
 	uint64_t close_ms, term_ms; /* the stop ladder: after closing stdin, after SIGTERM */
-	uint64_t kill_ms;    /* how long what got SIGKILL may take to die before it is given up and counted */
+	/* How long what got SIGKILL may take to die before it is given up and counted; 0: as long as it takes, which is for ever when
+	 * one of them cannot be killed. */
+	uint64_t kill_ms;
 	uint64_t memory_max; /* RLIMIT_AS in bytes, 0 for none */
 	uint64_t files_max;  /* RLIMIT_NOFILE, 0 for ours */
 };
@@ -50,8 +52,8 @@ struct child_status {
 	bool started;	   /* false: the program could not be executed, see `err` */
 	int exit_code;	   /* when it exited; -1 otherwise */
 	int signal_number; /* when a signal ended it; 0 otherwise */
-	unsigned
-		left; /* processes that did not die of SIGKILL within kill_ms: in an uninterruptible wait, or not ours */
+	/* Processes that did not die of SIGKILL within kill_ms: in an uninterruptible wait, or not ours. */
+	unsigned left;
 	/* code 0, or: why it could not start (names the program, the directory and the PATH that was searched), or that the
 	 * supervisor itself was killed. */
 	struct err err;

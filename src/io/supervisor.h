@@ -9,7 +9,7 @@
  *   argv[2]  the directory to start the child in; empty for the current one
  *   argv[3]  RLIMIT_AS in bytes, decimal; 0 for no limit
  *   argv[4]  RLIMIT_NOFILE, decimal; 0 for the inherited one
- *   argv[5]  milliseconds that what got SIGKILL may take to die
+ *   argv[5]  milliseconds that what got SIGKILL may take to die; 0 for as long as it takes
  *   argv[6]  the program, then its arguments
  *
  *   descriptor 0, 1, 2   stdin, stdout and stderr of the child

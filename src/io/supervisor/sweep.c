@@ -106,7 +106,7 @@ unsigned offspring_sweep(struct offspring *offspring, uint64_t kill_ms)
 		if (offspring->child && !offspring->ended)
 			kill(-offspring->child, SIGKILL);
 		left = kill_children();
-		if (now_ms() - start > kill_ms)
+		if (kill_ms && now_ms() - start > kill_ms)
 			return left ? left : 1;
 		wait_for_a_death();
 	}
