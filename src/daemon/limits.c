@@ -48,6 +48,7 @@ static void limits_of_pool(const struct settings *set, const char *supervisor, s
 		.waiting_max = (size_t)settings_int(set, SETTING_POOL_WAITING),
 		.close_ms = settings_duration(set, SETTING_POOL_CLOSE_GRACE),
 		.term_ms = settings_duration(set, SETTING_POOL_TERM_GRACE),
+		.kill_ms = settings_duration(set, SETTING_POOL_KILL_GRACE),
 		.backoff_step_ms = settings_duration(set, SETTING_POOL_BACKOFF_STEP),
 		.backoff_max_ms = settings_duration(set, SETTING_POOL_BACKOFF_MAX),
 		.backoff_jitter = (unsigned)settings_int(set, SETTING_POOL_BACKOFF_JITTER),

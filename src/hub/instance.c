@@ -204,6 +204,7 @@ static int instance_spawn(struct instance *instance, struct err *err)
 		.input_max = d->input_max,
 		.close_ms = d->close_ms,
 		.term_ms = d->term_ms,
+		.kill_ms = d->kill_ms,
 		.stdin_fd = -1,
 	};
 

@@ -32,6 +32,7 @@ struct instance_definition {
 	size_t input_max;		/* unsent bytes on the way to the server */
 	size_t requests_max;		/* in flight at once */
 	uint64_t close_ms, term_ms;	/* the stop ladder (io/child.h) */
+	uint64_t kill_ms;		/* patience with what got SIGKILL (io/child.h) */
 	uint64_t start_ms,
 		probe_ms; /* patience with the handshake; with its first try when another can follow */
 	enum mcp_open_order order;

@@ -401,6 +401,7 @@ static void group_define(struct pool_group *group, const struct pool_definition 
 		.requests_max = limits->requests_max,
 		.close_ms = limits->close_ms,
 		.term_ms = limits->term_ms,
+		.kill_ms = limits->kill_ms,
 		.start_ms = d->start_ms,
 		.probe_ms = limits->probe_ms,
 		.client_info = limits->client_info,

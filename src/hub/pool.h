@@ -33,6 +33,7 @@ struct pool_limits {
 	size_t requests_max;		/* in flight at one instance */
 	size_t waiting_max;		/* acquires that wait in one group; one more fails with ERR_BUSY */
 	uint64_t close_ms, term_ms;	/* the stop ladder (io/child.h) */
+	uint64_t kill_ms;		/* patience with what got SIGKILL (io/child.h) */
 	uint64_t backoff_step_ms;	/* cool-down after the n-th failed start in a row: n steps, */
 	uint64_t backoff_max_ms;	/* at most this, */
 	unsigned backoff_jitter;	/* plus up to so many percent, so that daemons do not keep in step */
