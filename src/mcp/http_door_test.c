@@ -877,6 +877,65 @@ static void a_reader_that_leaves_a_full_stream_is_forgotten(void **state)
 	expect_json("200 OK", HEAD "\"id\":2,\"result\":" TEXT("hi") "}");
 }
 
+/* Log messages may be lost on a full stream; that the list has changed is told when there is room again, once. */
+static void a_slow_listener_hears_of_changes_in_the_end(void **state)
+{
+	static char padding[5000];
+	const struct mcp_log log = { MCP_LOG_ERROR, { 0 }, str_make(padding, sizeof(padding)) };
+	struct peer stream;
+	char header[128];
+	struct str got;
+	size_t at;
+
+	(void)state;
+	memset(padding, '1', sizeof(padding));
+	open_session(INITIALIZE("2025-06-18"));
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	peer_connect(&stream, &bench);
+	send_to(&stream, "GET", header, "");
+	peer_expect(&stream, STREAM_HEAD);
+	peer_set_deaf(&stream, true);
+	for (int i = 0; i < 200; i++)
+		mcp_server_log(&server, &log);
+	mcp_server_tools_changed(&server);
+	mcp_server_tools_changed(&server);
+	peer_set_deaf(&stream, false);
+	while ((at = str_find(buf_str(&stream.got), STR(CHANGED))) == STR_NONE)
+		bench_run(&bench);
+	bench_settle(&bench);
+	got = buf_str(&stream.got);
+	assert_true(at < 200 * sizeof(padding));
+	assert_int_equal(str_find(str_from(got, at + 1), STR(CHANGED)), STR_NONE);
+	peer_close(&stream);
+}
+
+/* The session ends while its stream is full: what waits still arrives. */
+static void a_slow_listener_gets_the_end_of_its_stream(void **state)
+{
+	static char padding[5000];
+	const struct mcp_log log = { MCP_LOG_ERROR, { 0 }, str_make(padding, sizeof(padding)) };
+	struct peer stream;
+	char header[128];
+
+	(void)state;
+	memset(padding, '1', sizeof(padding));
+	open_session(INITIALIZE("2025-06-18"));
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	peer_connect(&stream, &bench);
+	send_to(&stream, "GET", header, "");
+	peer_expect(&stream, STREAM_HEAD);
+	peer_set_deaf(&stream, true);
+	for (int i = 0; i < 200; i++)
+		mcp_server_log(&server, &log);
+	send_to(&peer, "DELETE", header, "");
+	peer_expect_status(&peer, "HTTP/1.1 204 No Content\r\n");
+	mcp_server_log(&server, &log);
+	peer_set_deaf(&stream, false);
+	while (!str_ends_with(buf_str(&stream.got), STR("\r\n0\r\n\r\n")))
+		bench_run(&bench);
+	peer_close(&stream);
+}
+
 /* Everything is open when the door is freed. */
 static void a_door_may_be_freed_at_any_time(void **state)
 {
@@ -950,6 +1009,8 @@ int main(void)
 		cmocka_unit_test(a_long_silence_makes_the_answer_a_stream),
 		RIGGED(a_slow_reader_gets_its_answer),
 		RIGGED(a_reader_that_leaves_a_full_stream_is_forgotten),
+		RIGGED(a_slow_listener_hears_of_changes_in_the_end),
+		RIGGED(a_slow_listener_gets_the_end_of_its_stream),
 		cmocka_unit_test(a_door_may_be_freed_at_any_time),
 		cmocka_unit_test(an_endpoint_needs_room_for_a_session),
 	};

@@ -35,6 +35,7 @@ void mcp_session_init(struct mcp_session *session, struct mcp_server *server,
 {
 	*session = (struct mcp_session){
 		.server = server,
+		.number = ++server->last_session,
 		.transport = transport,
 		.revision = MCP_LATEST_LEGACY,
 		.log_level = server->default_log_level,

@@ -74,6 +74,7 @@ struct mcp_server {
 	const struct mcp_handler *handler;
 	struct mcp_server_limits limits;
 	struct list_node sessions;
+	uint64_t last_session;
 };
 
 void mcp_server_init(struct mcp_server *server, const struct mcp_handler *handler,
@@ -174,6 +175,7 @@ enum mcp_session_state { MCP_SESSION_NEW, MCP_SESSION_INITIALIZING, MCP_SESSION_
 
 struct mcp_session {
 	struct mcp_server *server;
+	uint64_t number;      /* from 1; no two sessions of a server have the same, ever */
 	struct str principal; /* who the peer is, as the transport's owner proved; may be empty */
 	void *peer;	      /* free for the transport's owner */
 	void *attached;	      /* free for the handler */

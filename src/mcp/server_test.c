@@ -520,6 +520,7 @@ static void the_handler_sees_what_was_sent(void **state)
 	assert_string_equal(rig->seen,
 			    "echo|{}||2024-11-05|{\"name\":\"cli\",\"version\":\"9\"}|{\"roots\":{}}");
 	assert_true(str_eq(rig->stdio.session.principal, STR("uid:1")));
+	assert_int_equal(rig->stdio.session.number, 1);
 }
 
 /* The same result for a peer of every revision; NULL: as the tool gave it. */
