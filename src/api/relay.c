@@ -15,7 +15,8 @@ struct hub_caller relay_caller(const struct mcp_server_call *call)
 
 	/* A legacy session lasts; a modern request stands for itself and belongs to no session. */
 	if (!caller.session.n && call->session->state == MCP_SESSION_OPEN)
-		caller.session = arena_printf(call->arena, "mcp-%llu", (unsigned long long)call->session->number);
+		caller.session =
+			arena_printf(call->arena, "mcp-%llu", (unsigned long long)call->session->number);
 	return caller;
 }
 
