@@ -19,8 +19,9 @@ struct tool_call {
 	struct hub_call hub_call;
 	struct media_intercept media;
 	struct http_stream stream;
-	bool streaming;	   /* a progress line was sent */
-	struct str result; /* a copy, while its media are stored */
+	bool streaming;	      /* a progress line was sent */
+	struct str last_line; /* storage of the last line, while the client has no room for it */
+	struct str result;    /* a copy, while its media are stored */
 	uint64_t duration_ms;
 	struct str trace_id;
 };
@@ -37,11 +38,40 @@ static void write_call_result(struct tool_call *state, struct str result, struct
 	json_write_object_end(w);
 }
 
-/* The last line of a relayed call. */
-static void finish_stream(struct tool_call *state, unsigned status, struct str body)
+/* Sends the last line and ends the stream; false when the client has to read first what it was sent. */
+static bool send_last_line(struct tool_call *state)
 {
 	struct api_call *call = state->call;
-	struct http_stream stream = state->stream;
+	struct str line = state->last_line;
+
+	if (http_stream_write(&state->stream, line) == ERR_BUSY)
+		return false;
+	call->api->active--;
+	call->cancelled = NULL;
+	state->last_line = str_make(NULL, 0);
+	http_stream_end(&state->stream);
+	free((char *)line.p);
+	return true;
+}
+
+static void stream_has_room(struct http_stream *stream)
+{
+	struct tool_call *state = container_of(stream, struct tool_call, stream);
+
+	if (state->last_line.p)
+		(void)send_last_line(state);
+}
+
+static void drop_last_line(struct api_call *call)
+{
+	struct tool_call *state = call->state;
+
+	free((char *)state->last_line.p);
+}
+
+/* The last line of a relayed call: the ordinary answer, and its status. */
+static void finish_stream(struct tool_call *state, unsigned status, struct str body)
+{
 	struct json_writer w;
 	struct buf out;
 
@@ -52,14 +82,9 @@ static void finish_stream(struct tool_call *state, unsigned status, struct str b
 	json_write_object_end(&w);
 	buf_append_char(&out, '\n');
 	free((char *)body.p);
-	call->api->active--;
-	call->cancelled = NULL;
-	/* The client reads: a line that does not fit now fits when it has. */
-	if (http_stream_write(&state->stream, buf_str(&out)) == ERR_BUSY)
-		http_stream_abort(&stream);
-	else
-		http_stream_end(&state->stream);
-	buf_release(&out);
+	state->last_line = buf_take(&out);
+	state->call->cancelled = drop_last_line;
+	(void)send_last_line(state);
 }
 
 static void answer_call(struct tool_call *state, struct str result)
@@ -190,6 +215,7 @@ static void call_progressed(struct hub_call *hub_call, const struct mcp_progress
 	buf_append_char(&out, '\n');
 	if (!state->streaming) {
 		state->streaming = true;
+		state->stream.on_room = stream_has_room;
 		http_stream_start(&state->stream, state->call->http, &lines_answer);
 	}
 	/* Progress that the client is too slow for is dropped: the next one says more. */
