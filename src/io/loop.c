@@ -107,12 +107,18 @@ void loop_run(struct loop *loop)
 {
 	BUG_ON(loop->running);
 	loop->running = true;
-	uv_run(&loop->uv, UV_RUN_DEFAULT);
+	uv_update_time(&loop->uv);
+	/* Turn by turn: libuv from 1.45 on ends a whole run that is stopped by its first timers before it looked at any
+	 * descriptor, where it used to finish the turn. */
+	while (uv_run(&loop->uv, UV_RUN_ONCE) != 0 && !loop->stopped)
+		;
+	loop->stopped = false;
 	loop->running = false;
 }
 
 void loop_stop(struct loop *loop)
 {
+	loop->stopped = true;
 	uv_stop(&loop->uv);
 }
 

@@ -31,7 +31,7 @@ struct loop {
 	size_t doomed_count, doomed_capacity;
 	size_t started; /* watches, signal watches and file watches that somebody must still stop */
 	size_t holds;	/* jobs and children that end by themselves, and for which loop_free() waits */
-	bool running;
+	bool running, stopped;
 };
 
 void timers_init(struct loop *loop);

@@ -539,6 +539,27 @@ static void a_stopped_loop_can_go_on(void **state)
 	assert_string_equal(story, "xa");
 }
 
+/* With every libuv: the turn in which the loop is stopped looks at the descriptors, however early the stop comes. */
+static void a_stopped_turn_is_finished(void **state)
+{
+	struct timer stop = { 0 };
+	struct named_watch named = { 0 };
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	named.fd = fds[0];
+	assert_int_equal(write(fds[1], "w", 1), 1);
+	assert_int_equal(watch_start(&named.watch, loop, fds[0], WATCH_READ, read_all, NULL), 0);
+	timer_start(&stop, loop, 0, stop_the_loop);
+	loop_run(loop);
+	assert_non_null(strchr(story, 'w'));
+	assert_non_null(strchr(story, 'x'));
+	watch_stop(&named.watch);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void zeroed_things_can_be_stopped(void **state)
 {
 	struct timer timer = { 0 };
@@ -582,6 +603,7 @@ int main(void)
 		WITH_LOOP(signals_arrive_on_the_loop),
 		WITH_LOOP(a_change_of_a_directory_is_seen),
 		WITH_LOOP(a_stopped_loop_can_go_on),
+		WITH_LOOP(a_stopped_turn_is_finished),
 		WITH_LOOP(zeroed_things_can_be_stopped),
 	};
 
