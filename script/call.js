@@ -1,0 +1,100 @@
+// Calls of tools: every one is told to the runner when it begins and when it ends, so that a run that fails can say what it had done.
+
+// A tool said that it failed (`raw` is its result), its server did, or the call could not be made. `outcome` tells "answered" from "not-sent" (may be
+// repeated without fear) and "unknown".
+class ToolError extends Error {
+	constructor(message, { server, tool, raw, diagnostics, outcome } = {}) {
+		super(message);
+		Object.assign(this, { server, tool });
+		if (outcome !== undefined) this.outcome = outcome;
+		if (diagnostics !== undefined) this.diagnostics = diagnostics;
+		Object.defineProperty(this, 'raw', { value: raw, enumerable: false });
+	}
+}
+Object.defineProperty(ToolError.prototype, 'name', { value: 'ToolError' });
+
+// The text of a result. It is a String with the whole envelope as .raw; everything that takes text takes it.
+class Text extends String {
+	[Symbol.for('Deno.customInspect')]() {
+		return String(this);
+	}
+
+	[Symbol.for('nodejs.util.inspect.custom')]() {
+		return String(this);
+	}
+}
+
+// The envelope of a result, also where .raw could not be attached because the result has a member of that name.
+const envelopes = new WeakMap();
+
+function withRaw(value, raw) {
+	if (value === null || typeof value !== 'object') return value;
+	envelopes.set(value, raw);
+	if (!Object.hasOwn(value, 'raw')) Object.defineProperty(value, 'raw', { value: raw, enumerable: false });
+	return value;
+}
+
+function unwrap(raw) {
+	if (raw.structuredContent !== undefined && raw.structuredContent !== null) {
+		const value = raw.structuredContent;
+		return withRaw(typeof value === 'string' ? new Text(value) : value, raw);
+	}
+	const content = Array.isArray(raw.content) ? raw.content : [];
+	const texts = content.filter((block) => block?.type === 'text' && typeof block.text === 'string').map((block) => block.text);
+	if (!texts.length) return withRaw(content.slice(), raw);
+	if (texts.length === 1 && /^\s*[[{]/.test(texts[0])) {
+		try {
+			return withRaw(JSON.parse(texts[0]), raw);
+		} catch {
+			// Text that only looks like JSON.
+		}
+	}
+	return withRaw(new Text(texts.join('\n')), raw);
+}
+
+const errorText = (raw) =>
+	(Array.isArray(raw.content) ? raw.content : []).filter((block) => block?.type === 'text').map((block) => block.text).join('\n') ||
+	'it failed and did not say why';
+
+let calls = 0;
+
+async function call(server, tool, args = {}) {
+	if (args === null || typeof args !== 'object' || Array.isArray(args))
+		throw new TypeError(`${server}.${tool}() takes one object with the tool's arguments, and got ${asText(args)}`);
+	const known = findTool(server, tool);
+	const name = known?.tool ?? String(tool);
+	const json = stringify(args);
+	const body = encoder.encode(`{"server":${stringify(String(server))},"tool":${stringify(name)},"args":${json}}`);
+	const id = ++calls;
+	const began = performance.now();
+	const end = (members) => record('called', { id, durationMs: Math.round(performance.now() - began), ...members });
+	record('call', {
+		id,
+		server: known?.server ?? String(server),
+		tool: name,
+		argsHash: hash(canonical(json)),
+		...(known?.destructiveHint !== undefined && { destructiveHint: known.destructiveHint }),
+	});
+	let status, answer;
+	try {
+		({ status, answer } = await requestJson('POST', '/v1/call', { 'Content-Type': 'application/json' }, body));
+	} catch (error) {
+		end({ ok: false, outcome: 'unknown', error: error.message });
+		throw new ToolError(`${server}.${name}: ${error.message}`, { server, tool: name, outcome: 'unknown' });
+	}
+	const failed = status !== 200 || answer.result?.isError === true;
+	if (!failed) {
+		end({ ok: true });
+		return unwrap(answer.result ?? {});
+	}
+	const text = status === 200 ? errorText(answer.result) : answer.error ?? `status ${status}`;
+	const outcome = status === 200 ? 'answered' : answer.outcome ?? 'not-sent';
+	end({ ok: false, outcome, error: text });
+	throw new ToolError(`${server}.${name}: ${text}`, {
+		server,
+		tool: name,
+		outcome,
+		raw: status === 200 ? answer.result : answer,
+		diagnostics: answer.diagnostics ?? answer.upstream,
+	});
+}

@@ -1,0 +1,99 @@
+// How a script is run: globals, the script itself, then its value or what went wrong, told to the runner.
+
+const entryUrl = host.entryUrl();
+// Characters that stand in front of a snippet's first line in the file it was put into.
+const offset = Number(host.env('MCPX_ENTRY_OFFSET') ?? 0);
+const entryName = host.env('MCPX_ENTRY_NAME');
+
+// A stack as the author of the script knows it: without our frames and the runtime's, and with the script under its own name.
+function scriptFrames(stack) {
+	const frames = [];
+	for (const line of String(stack ?? '').split('\n')) {
+		const at = /^\s+at (?:(.*?) \()?((?:file|https?):.*?|\/.*?):(\d+):(\d+)\)?$/.exec(line);
+		if (!at || at[2] === import.meta.url) continue;
+		const [, what, url, row] = at;
+		const ours = url === entryUrl;
+		const column = ours && row === '1' ? Math.max(1, Number(at[4]) - offset) : Number(at[4]);
+		frames.push({ ours, what: what?.replace(/^async |^Object\./, ''), file: ours ? entryName : pathOf(url), line: Number(row), column });
+	}
+	return frames;
+}
+
+function pathOf(url) {
+	try {
+		return decodeURIComponent(url.replace(/^file:\/\//, ''));
+	} catch {
+		return url;
+	}
+}
+
+// "files.red_file is not a function" says too little where the catalogue knows what was meant.
+function explain(message) {
+	const [, namespace, tool] = /^(?:\(intermediate value\)|tools\.)?(\w+)\.(\w+) is not a function/.exec(message) ?? [];
+	const entry = byName.get(namespace);
+	if (entry && !entry.tools.has(tool)) return `${message}: ${missing(entry, tool)}`;
+	const [, unknown] = /^(\w+) is not defined$/.exec(message) ?? [];
+	const near = unknown && nearest(unknown, $index.map(([name]) => name));
+	return near ? `${message}; there is the namespace ${near}` : message;
+}
+
+function describeError(error) {
+	if (!(error instanceof Error)) return { name: 'Error', message: `threw ${asText(error)}` };
+	const frames = scriptFrames(error.stack);
+	const place = frames.find((frame) => frame.ours) ?? frames[0];
+	return {
+		name: error.name,
+		message: explain(error.message),
+		...(place && { file: place.file, line: place.line, column: place.column }),
+		...(frames.length && {
+			stack: frames.map(({ what, file, line, column }) => `at ${what ? `${what} ` : ''}${file}:${line}:${column}`),
+		}),
+		...(error instanceof ToolError && { server: error.server, tool: error.tool, outcome: error.outcome }),
+		...(error.cause !== undefined && { cause: error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : asText(error.cause) }),
+	};
+}
+
+function fail(error) {
+	record('error', describeError(error));
+	host.exit(1);
+}
+
+function installGlobals() {
+	for (const [name, value] of Object.entries({ ...helpers, ...tools }))
+		Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: false });
+}
+
+async function start(main) {
+	host.onFatal(fail);
+	installGlobals();
+	if (host.env('MCPX_CAPTURE_CONSOLE') === '1') captureConsole();
+	try {
+		const value = await main();
+		if (value !== undefined) record('result', { value: jsonResult(value) });
+	} catch (error) {
+		fail(error);
+	}
+	closeConnections();
+}
+
+function jsonResult(value) {
+	try {
+		if (stringify(value) !== undefined) return value;
+	} catch (error) {
+		throw new TypeError(`the script's value cannot be written as JSON: ${error.message.split('\n')[0]}`);
+	}
+	throw new TypeError(`the script's value is ${asText(value)}, which JSON cannot say`);
+}
+
+// A module: its default export is called with the array of arguments, another one that was asked for with the arguments themselves.
+async function launch() {
+	const args = host.args();
+	await start(async () => {
+		const module = await import(entryUrl);
+		const name = host.env('MCPX_EXPORT');
+		if (!name) return typeof module.default === 'function' ? module.default(args) : module.default;
+		if (typeof module[name] === 'function') return module[name](...args);
+		const names = Object.keys(module).filter((key) => typeof module[key] === 'function');
+		throw new Error(`the script has no function ${stringify(name)} among its exports; it has ${names.join(', ') || 'none'}`);
+	});
+}

@@ -1,0 +1,76 @@
+// Values as JSON and as text.
+
+// What JSON.stringify() would lose or refuse: errors, big integers, maps and sets. Bytes are named and not written out: artifact() is for them.
+function replace(key, value) {
+	const original = this[key];
+	if (original instanceof Error) {
+		const { name, message, stack, cause } = original;
+		return { name, message, stack, ...original, ...(cause !== undefined && { cause }) };
+	}
+	if (typeof value === 'bigint') return String(value);
+	if (original instanceof Map) return Object.fromEntries(original);
+	if (original instanceof Set) return [...original];
+	if (original instanceof ArrayBuffer || ArrayBuffer.isView(original))
+		return `[${original.constructor.name} of ${original.byteLength} bytes: keep it with artifact()]`;
+	return value;
+}
+
+const stringify = (value) => JSON.stringify(value, replace);
+
+// A value in a line of text: strings as they are, anything else as JSON where that is possible.
+function asText(value) {
+	if (typeof value === 'string' || value instanceof String) return String(value);
+	try {
+		return stringify(value) ?? String(value);
+	} catch {
+		return host.inspect(value);
+	}
+}
+
+// The nearest of some names, for messages; undefined when none is near.
+function nearest(name, names) {
+	let best;
+	let least = Math.max(2, name.length / 3);
+	for (const candidate of names) {
+		const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+		if (distance <= least) [best, least] = [candidate, distance - 1];
+	}
+	return best;
+}
+
+function editDistance(a, b) {
+	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+	for (let i = 1; i <= a.length; i++) {
+		const next = [i];
+		for (let k = 1; k <= b.length; k++)
+			next[k] = Math.min(next[k - 1] + 1, row[k] + 1, row[k - 1] + (a[i - 1] === b[k - 1] ? 0 : 1));
+		row = next;
+	}
+	return row[b.length];
+}
+
+// 64 bits that tell different texts apart. Not for secrets: a short text can be guessed from it.
+function hash(text) {
+	let a = 0x9e3779b9 ^ text.length;
+	let b = 0x85ebca6b;
+	for (let i = 0; i < text.length; i++) {
+		const unit = text.charCodeAt(i);
+		a = Math.imul(a ^ unit, 0x01000193);
+		b = Math.imul(b ^ unit, 0x5bd1e995);
+		b ^= b >>> 15;
+	}
+	return [mix(a ^ (b >>> 3)), mix(b ^ (a << 7))].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('');
+}
+
+function mix(half) {
+	half = Math.imul(half ^ (half >>> 16), 0x85ebca6b);
+	half = Math.imul(half ^ (half >>> 13), 0xc2b2ae35);
+	return half ^ (half >>> 16);
+}
+
+// JSON with the members of objects in order, so that the same arguments are the same text.
+const canonical = (json) =>
+	JSON.stringify(JSON.parse(json), (_, value) =>
+		value !== null && typeof value === 'object' && !Array.isArray(value)
+			? Object.fromEntries(Object.keys(value).sort().map((name) => [name, value[name]]))
+			: value);

@@ -1,0 +1,246 @@
+#include "base/base.h"
+#include "exec/report.h"
+#include "json/json.h"
+
+/* -- text ----------------------------------------------------------------------------------------------------------------- */
+
+void exec_value_text(struct str raw, struct buf *out)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	struct json_writer w;
+
+	if (json_parse(&doc, raw, NULL, NULL) < 0)
+		return;
+	if (json_is(json_root(&doc), JSON_STRING)) {
+		buf_append(out, json_str(json_root(&doc)));
+	} else {
+		json_writer_init(&w, out, true);
+		json_write_value(&w, json_root(&doc));
+	}
+	if (!buf_failed(out) && (out->n == 0 || out->p[out->n - 1] != '\n'))
+		buf_append_char(out, '\n');
+}
+
+static void begin_line(struct buf *out)
+{
+	if (out->n && !buf_failed(out) && out->p[out->n - 1] != '\n')
+		buf_append_char(out, '\n');
+}
+
+/* "[warn] disk is nearly full free=3 path=/tmp" */
+static void log_text(const struct exec_frame *frame, struct buf *out)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	const struct json *name, *value;
+
+	buf_printf(out, "[%s] %.*s", log_level_name(frame->level), STR_ARG(frame->text));
+	if (json_parse(&doc, frame->value, NULL, NULL) == 0)
+		json_for_each_member(name, value, json_get(json_root(&doc), STR("attrs"))) {
+			struct json_writer w;
+
+			buf_printf(out, " %.*s=", STR_ARG(json_str(name)));
+			json_writer_init(&w, out, false);
+			json_write_value(&w, value);
+		}
+	buf_append_char(out, '\n');
+}
+
+static void stack_text(struct str detail, struct buf *out)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	const struct json *line;
+
+	if (!detail.n || json_parse(&doc, detail, NULL, NULL) < 0)
+		return;
+	json_for_each(line, json_get(json_root(&doc), STR("stack")))
+		buf_printf(out, "    %.*s\n", STR_ARG(json_str(line)));
+}
+
+static void error_text(const struct exec_frame *frame, struct buf *out)
+{
+	struct str calls = exec_run_calls(frame->run);
+
+	buf_append(out, frame->text);
+	begin_line(out);
+	stack_text(frame->value, out);
+	if (!calls.n)
+		return;
+	buf_append(out, STR("tool calls made by then:\n"));
+	buf_append(out, calls);
+}
+
+void exec_frame_text(const struct exec_frame *frame, struct str value, bool everything, struct buf *out)
+{
+	switch (frame->kind) {
+	case EXEC_FRAME_STDOUT:
+		buf_append(out, frame->text);
+		break;
+	case EXEC_FRAME_RESULT:
+		begin_line(out);
+		exec_value_text(value, out);
+		break;
+	case EXEC_FRAME_ERROR:
+		begin_line(out);
+		error_text(frame, out);
+		break;
+	case EXEC_FRAME_EMIT:
+		if (everything) {
+			begin_line(out);
+			exec_value_text(value, out);
+		}
+		break;
+	case EXEC_FRAME_LOG:
+		if (everything) {
+			begin_line(out);
+			log_text(frame, out);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* -- collecting ----------------------------------------------------------------------------------------------------------- */
+
+enum { REPORT_BUFS = 9 };
+
+static void report_bufs(struct exec_report *report, struct buf *bufs[REPORT_BUFS])
+{
+	bufs[0] = &report->emits;
+	bufs[1] = &report->logs;
+	bufs[2] = &report->artifacts;
+	bufs[3] = &report->calls;
+	bufs[4] = &report->output;
+	bufs[5] = &report->result;
+	bufs[6] = &report->detail;
+	bufs[7] = &report->error;
+	bufs[8] = &report->transcript;
+}
+
+void exec_report_init(struct exec_report *report)
+{
+	struct buf *bufs[REPORT_BUFS];
+
+	report_bufs(report, bufs);
+	for (size_t i = 0; i < REPORT_BUFS; i++)
+		buf_init(bufs[i], ARENA_MAX_DEFAULT);
+}
+
+void exec_report_release(struct exec_report *report)
+{
+	struct buf *bufs[REPORT_BUFS];
+
+	report_bufs(report, bufs);
+	for (size_t i = 0; i < REPORT_BUFS; i++)
+		buf_release(bufs[i]);
+}
+
+static void add_element(struct buf *elements, struct str raw)
+{
+	if (elements->n)
+		buf_append_char(elements, ',');
+	buf_append(elements, raw);
+}
+
+/* As a frame has it in a stream, without what says which kind it is: the document says that by where it stands. */
+static void add_members(struct buf *elements, struct str members)
+{
+	add_element(elements, members.n ? members : STR("{}"));
+}
+
+static void replace_text(struct buf *buf, struct str text)
+{
+	buf_clear(buf, 0);
+	buf_append(buf, text);
+}
+
+void exec_report_take(struct exec_report *report, const struct exec_frame *frame, struct str value)
+{
+	switch (frame->kind) {
+	case EXEC_FRAME_EMIT:
+		add_element(&report->emits, value);
+		break;
+	case EXEC_FRAME_LOG:
+		add_members(&report->logs, value);
+		break;
+	case EXEC_FRAME_CALL:
+		add_members(&report->calls, value);
+		break;
+	case EXEC_FRAME_ARTIFACT:
+		add_members(&report->artifacts, value);
+		break;
+	case EXEC_FRAME_STDOUT:
+		buf_append(&report->output, frame->text);
+		break;
+	case EXEC_FRAME_RESULT:
+		replace_text(&report->result, value);
+		break;
+	case EXEC_FRAME_ERROR:
+		replace_text(&report->error, frame->text);
+		replace_text(&report->detail, value);
+		break;
+	default:
+		break;
+	}
+	exec_frame_text(frame, value, true, &report->transcript);
+}
+
+/* -- the document --------------------------------------------------------------------------------------------------------- */
+
+static void write_elements(struct json_writer *w, struct str key, const struct buf *elements)
+{
+	json_write_key(w, key);
+	json_write_array_begin(w);
+	if (elements->n)
+		json_write_raw(w, buf_str(elements));
+	json_write_array_end(w);
+}
+
+/* A script that gave no value and printed one JSON text meant that. */
+static void write_result(struct json_writer *w, const struct exec_report *report)
+{
+	struct str printed = str_trim(buf_str(&report->output));
+
+	if (report->result.n)
+		json_member_raw(w, STR("result"), buf_str(&report->result));
+	else if (printed.n && json_check(printed, NULL, NULL) == 0)
+		json_member_raw(w, STR("result"), printed);
+}
+
+static void write_dropped(struct json_writer *w, const struct exec_outcome *outcome)
+{
+	if (!outcome->dropped_bytes && !outcome->dropped_frames)
+		return;
+	json_write_key(w, STR("dropped"));
+	json_write_object_begin(w);
+	json_member_u64(w, STR("bytes"), outcome->dropped_bytes);
+	json_member_u64(w, STR("frames"), outcome->dropped_frames);
+	json_write_object_end(w);
+}
+
+void exec_report_write(const struct exec_report *report, const struct exec_run *run, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("runId"), str_of(run->id));
+	write_result(w, report);
+	write_elements(w, STR("emits"), &report->emits);
+	write_elements(w, STR("logs"), &report->logs);
+	json_member_str(w, STR("stdout"), buf_str(&report->output));
+	write_elements(w, STR("artifacts"), &report->artifacts);
+	write_elements(w, STR("calls"), &report->calls);
+	json_member_i64(w, STR("exitCode"), run->outcome.exit_code);
+	json_member_u64(w, STR("durationMs"), run->outcome.duration_ms);
+	json_member_str(w, STR("runtime"), exec_runtime_name(run->runtime));
+	json_member_bool(w, STR("timedOut"), run->outcome.timed_out);
+	if (report->error.n)
+		json_member_str(w, STR("error"), buf_str(&report->error));
+	if (report->detail.n)
+		json_member_raw(w, STR("errorDetail"), buf_str(&report->detail));
+	write_dropped(w, &run->outcome);
+	json_write_object_end(w);
+}
+
+struct str exec_report_text(const struct exec_report *report)
+{
+	return buf_str(&report->transcript);
+}

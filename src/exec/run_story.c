@@ -1,0 +1,442 @@
+/*
+ * The story of a run: records of the channel and bytes of stdout become frames in the order in which they come. The result, the error and the artifacts are
+ * kept until the end, where a reader looks for them.
+ */
+#include "base/base.h"
+#include "base/time_text.h"
+#include "base/units.h"
+#include "exec/run_private.h"
+#include "json/json.h"
+#include "mcp/jsonrpc.h"
+#include "text/utf8.h"
+
+enum {
+	RESULT_SHARE = 4,	    /* one part in so many of the budget is kept free for the result */
+	RECORD_MEMBERS_MAX = 32,    /* ours have fewer */
+	ERROR_TEXT_MAX = 64 * 1024, /* bytes of an error's message and of its record: more helps nobody */
+};
+
+struct record {
+	struct json_member members[RECORD_MEMBERS_MAX];
+	size_t count;
+	struct arena arena;
+};
+
+void exec_tell(struct exec_process *process, enum exec_frame_kind kind, struct str value, struct str text,
+	       enum log_level level)
+{
+	const struct exec_frame frame = {
+		.kind = kind, .value = value, .text = text, .level = level, .run = process->run
+	};
+
+	process->run->events->frame(process->run, &frame);
+}
+
+static void tell_text(struct exec_process *process, enum exec_frame_kind kind, struct str text)
+{
+	exec_tell(process, kind, str_make(NULL, 0), text, LOG_LEVEL_INFO);
+}
+
+static void tell_value(struct exec_process *process, enum exec_frame_kind kind, struct str value)
+{
+	exec_tell(process, kind, value, str_make(NULL, 0), LOG_LEVEL_INFO);
+}
+
+/* -- the budget ----------------------------------------------------------------------------------------------------------- */
+
+/* A record of ours among the script's. */
+static void tell_warning(struct exec_process *process, struct str message)
+{
+	_cleanup_buf_ struct buf value = { .max = ARENA_MAX_DEFAULT };
+	char storage[TIME_TEXT_MAX];
+	struct json_writer w;
+
+	json_writer_init(&w, &value, false);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("ts"), time_rfc3339(storage, loop_wall_ms()));
+	json_member_str(&w, STR("level"), STR("warn"));
+	json_member_str(&w, STR("msg"), message);
+	json_write_object_end(&w);
+	exec_tell(process, EXEC_FRAME_LOG, buf_str(&value), message, LOG_LEVEL_WARN);
+}
+
+static void drop(struct exec_process *process, uint64_t bytes, unsigned frames)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	char size[BYTE_SIZE_TEXT_MAX];
+
+	process->run->outcome.dropped_bytes += bytes;
+	process->run->outcome.dropped_frames += frames;
+	if (process->overflowed)
+		return;
+	process->overflowed = true;
+	arena_init(&arena, 0);
+	byte_size_text(size, process->spec.limits.output_max);
+	tell_warning(
+		process,
+		arena_printf(
+			&arena,
+			"the script's output is over its limit of %s (exec.outputMax): what follows is dropped",
+			size));
+}
+
+/* Bytes that may still be told, by anything but the result. */
+static size_t room(const struct exec_process *process)
+{
+	uint64_t max = process->spec.limits.output_max, share = max - max / RESULT_SHARE;
+
+	if (!max)
+		return SIZE_MAX;
+	return process->told < share ? (size_t)(share - process->told) : 0;
+}
+
+static bool charge(struct exec_process *process, size_t bytes)
+{
+	if (bytes > room(process)) {
+		drop(process, bytes, 1);
+		return false;
+	}
+	process->told += bytes;
+	return true;
+}
+
+/* -- stdout --------------------------------------------------------------------------------------------------------------- */
+
+static void tell_stdout(struct exec_process *process, struct str text)
+{
+	struct str fits = utf8_cut(text, room(process));
+
+	process->told += fits.n;
+	if (fits.n)
+		tell_text(process, EXEC_FRAME_STDOUT, fits);
+	if (fits.n < text.n)
+		drop(process, text.n - fits.n, 0);
+}
+
+/* Characters are told whole: the begin of one at the end waits for the rest. */
+void exec_story_stdout(struct exec_process *process, struct str bytes)
+{
+	_cleanup_buf_ struct buf joined = { .max = SIZE_MAX };
+	size_t incomplete;
+
+	if (process->held_n) {
+		buf_append(&joined, str_make(process->held, process->held_n));
+		buf_append(&joined, bytes);
+		bytes = buf_str(&joined);
+	}
+	incomplete = utf8_incomplete(bytes);
+	process->held_n = incomplete;
+	if (incomplete)
+		memcpy(process->held, bytes.p + bytes.n - incomplete, incomplete);
+	bytes.n -= incomplete;
+	if (bytes.n)
+		tell_stdout(process, bytes);
+}
+
+/* -- records -------------------------------------------------------------------------------------------------------------- */
+
+static struct str raw_of(const struct record *record, struct str key)
+{
+	const struct json_member *member = json_member_find(record->members, record->count, key);
+
+	return member ? member->raw : str_make(NULL, 0);
+}
+
+static struct str text_of(struct record *record, struct str key)
+{
+	const struct json_member *member = json_member_find(record->members, record->count, key);
+
+	return member && member->type == JSON_STRING ? jsonrpc_decode_str(member->raw, &record->arena)
+						     : str_make(NULL, 0);
+}
+
+/* An object of those of the record's members that are named in `keys` and are there. */
+static struct str pick(struct record *record, const char *const *keys, size_t count)
+{
+	struct json_writer w;
+	struct buf object;
+	struct str kept;
+
+	buf_init(&object, ARENA_MAX_DEFAULT);
+	json_writer_init(&w, &object, false);
+	json_write_object_begin(&w);
+	for (size_t i = 0; i < count; i++) {
+		struct str raw = raw_of(record, str_of(keys[i]));
+
+		if (raw.n)
+			json_member_raw(&w, str_of(keys[i]), raw);
+	}
+	json_write_object_end(&w);
+	kept = arena_copy(&record->arena, buf_str(&object));
+	buf_release(&object);
+	return kept;
+}
+
+static void take_log(struct exec_process *process, struct record *record)
+{
+	static const char *const keys[] = { "ts", "level", "msg", "template", "attrs" };
+	struct str value = pick(record, keys, ARRAY_LEN(keys));
+	enum log_level level = LOG_LEVEL_INFO;
+
+	(void)log_level_parse(text_of(record, STR("level")), &level, NULL);
+	if (charge(process, value.n))
+		exec_tell(process, EXEC_FRAME_LOG, value, text_of(record, STR("msg")), level);
+}
+
+static void take_emit(struct exec_process *process, struct record *record)
+{
+	struct str value = raw_of(record, STR("value"));
+
+	if (value.n && charge(process, value.n))
+		tell_value(process, EXEC_FRAME_EMIT, value);
+}
+
+static void take_artifact(struct exec_process *process, struct record *record)
+{
+	static const char *const keys[] = { "id",  "name", "mime",    "size",	 "sha256",
+					    "uri", "run",  "session", "created", "expires" };
+	struct str value = pick(record, keys, ARRAY_LEN(keys));
+
+	if (!charge(process, value.n))
+		return;
+	buf_append(&process->artifacts, value);
+	buf_append_char(&process->artifacts, '\n');
+}
+
+/* The result may use what is kept free for it; a script that says it twice means the last. */
+static void take_result(struct exec_process *process, struct record *record)
+{
+	struct str value = raw_of(record, STR("value"));
+	uint64_t max = process->spec.limits.output_max;
+
+	process->result_lost = max && process->told + value.n > max ? value.n : 0;
+	buf_clear(&process->result, 0);
+	if (!process->result_lost)
+		buf_append(&process->result, value);
+}
+
+static void take_error(struct exec_process *process, struct record *record)
+{
+	static const char *const all[] = { "name",  "message", "file", "line",	  "column",
+					   "stack", "server",  "tool", "outcome", "cause" };
+	static const char *const few[] = { "name", "file", "line", "column", "server", "tool", "outcome" };
+	struct str whole = pick(record, all, ARRAY_LEN(all));
+
+	buf_clear(&process->error, 0);
+	buf_append(&process->error, whole.n <= ERROR_TEXT_MAX ? whole : pick(record, few, ARRAY_LEN(few)));
+}
+
+static void channel_record(struct exec_channel *channel, struct str json)
+{
+	struct exec_process *process = container_of(channel, struct exec_process, channel);
+	static const struct {
+		const char *kind;
+		void (*take)(struct exec_process *process, struct record *record);
+	} kinds[] = { { "log", take_log },
+		      { "emit", take_emit },
+		      { "artifact", take_artifact },
+		      { "result", take_result },
+		      { "error", take_error } };
+	struct record record = { .count = 0 };
+	struct str kind;
+
+	arena_init(&record.arena, 0);
+	if (json_skim(json, NULL, &record.arena, record.members, RECORD_MEMBERS_MAX, &record.count, NULL) < 0)
+		record.count = 0;
+	kind = text_of(&record, STR("kind"));
+	if (str_eq(kind, STR("call")))
+		exec_calls_begin(process, record.members, record.count);
+	else if (str_eq(kind, STR("called")))
+		exec_calls_end(process, record.members, record.count);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (str_eq(kind, str_of(kinds[i].kind)))
+			kinds[i].take(process, &record);
+	arena_release(&record.arena);
+}
+
+static void channel_too_long(struct exec_channel *channel, uint64_t bytes)
+{
+	struct exec_process *process = container_of(channel, struct exec_process, channel);
+	_cleanup_arena_ struct arena arena = { 0 };
+	char size[BYTE_SIZE_TEXT_MAX];
+
+	process->run->outcome.dropped_bytes += bytes;
+	process->run->outcome.dropped_frames++;
+	arena_init(&arena, 0);
+	byte_size_text(size, process->spec.limits.frame_max);
+	tell_warning(
+		process,
+		arena_printf(&arena,
+			     "a record of %llu bytes is over the limit of %s (exec.frameMax) and was dropped",
+			     (unsigned long long)bytes, size));
+}
+
+/* What the script writes to stderr by itself: shown on terminals, and the end is kept in case it says why the script failed. */
+static void channel_text(struct exec_channel *channel, struct str bytes)
+{
+	struct exec_process *process = container_of(channel, struct exec_process, channel);
+	struct str kept = utf8_cut_front(bytes, process->words.max);
+
+	if (process->words.n + kept.n > process->words.max)
+		buf_drop(&process->words, process->words.n + kept.n - process->words.max);
+	buf_append(&process->words, kept);
+	tell_text(process, EXEC_FRAME_STDERR, bytes);
+}
+
+static const struct exec_channel_events channel_events = {
+	.record = channel_record,
+	.too_long = channel_too_long,
+	.text = channel_text,
+};
+
+void exec_story_stderr(struct exec_process *process, struct str bytes)
+{
+	exec_channel_feed(&process->channel, bytes);
+}
+
+/* -- life ----------------------------------------------------------------------------------------------------------------- */
+
+void exec_story_init(struct exec_process *process)
+{
+	exec_channel_init(&process->channel, process->spec.limits.frame_max, &channel_events);
+	buf_init(&process->artifacts, ARENA_MAX_DEFAULT);
+	buf_init(&process->result, ARENA_MAX_DEFAULT);
+	buf_init(&process->error, ARENA_MAX_DEFAULT);
+	buf_init(&process->words, process->spec.limits.stderr_keep);
+}
+
+void exec_story_release(struct exec_process *process)
+{
+	exec_channel_release(&process->channel);
+	buf_release(&process->artifacts);
+	buf_release(&process->result);
+	buf_release(&process->error);
+	buf_release(&process->words);
+}
+
+void exec_story_begin(struct exec_process *process)
+{
+	tell_text(process, EXEC_FRAME_START, str_make(NULL, 0));
+}
+
+/* -- the end -------------------------------------------------------------------------------------------------------------- */
+
+/* "TypeError: x is not a function (snippet:3:9)" */
+static struct str describe_record(struct exec_process *process, struct arena *arena)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	const struct json *record, *file;
+	struct str name, text;
+
+	if (!process->error.n || json_parse(&doc, buf_str(&process->error), NULL, NULL) < 0)
+		return str_make(NULL, 0);
+	record = json_root(&doc);
+	name = json_str_or(json_get(record, STR("name")), STR("Error"));
+	text = json_str(json_get(record, STR("message")));
+	file = json_get(record, STR("file"));
+	text = arena_printf(arena, "%.*s%s%.*s", STR_ARG(name), text.n ? ": " : "", STR_ARG(text));
+	if (!json_is(file, JSON_STRING))
+		return text;
+	return arena_printf(arena, "%.*s (%.*s:%.*s:%.*s)", STR_ARG(text), STR_ARG(json_str(file)),
+			    STR_ARG(json_number_text(json_get(record, STR("line")))),
+			    STR_ARG(json_number_text(json_get(record, STR("column")))));
+}
+
+/* Terminal control sequences (ECMA-48: ESC [ parameters, final byte) and other control characters go; our file has the name that the user knows. */
+static struct str clean_words(struct exec_process *process, struct arena *arena)
+{
+	_cleanup_buf_ struct buf clean = { .max = ARENA_MAX_DEFAULT };
+	struct str words = buf_str(&process->words), entry = process->prepared.entry;
+	struct str url = arena_concat(arena, STR("file://"), entry, STR(""));
+
+	for (size_t i = 0; i < words.n;) {
+		struct str rest = str_from(words, i);
+
+		if (rest.p[0] == '\x1b' && rest.n > 1 && rest.p[1] == '[') {
+			for (i += 2; i < words.n && !(words.p[i] >= '@' && words.p[i] <= '~'); i++)
+				;
+			i++;
+		} else if (entry.n && (str_starts_with(rest, url) || str_starts_with(rest, entry))) {
+			buf_append(&clean, process->prepared.entry_name);
+			i += str_starts_with(rest, url) ? url.n : entry.n;
+		} else {
+			if ((unsigned char)rest.p[0] >= ' ' || rest.p[0] == '\n' || rest.p[0] == '\t')
+				buf_append_char(&clean, rest.p[0]);
+			i++;
+		}
+	}
+	return utf8_clean(arena, arena_copy(arena, str_trim(buf_str(&clean))));
+}
+
+/* Why the run failed; empty when it did not. */
+static struct str describe_failure(struct exec_process *process, const struct child_status *status,
+				   struct arena *arena)
+{
+	struct exec_outcome *outcome = &process->run->outcome;
+	char storage[CHILD_STATUS_TEXT_MAX], duration[DURATION_TEXT_MAX], size[BYTE_SIZE_TEXT_MAX];
+	struct str said = describe_record(process, arena), words;
+
+	if (outcome->timed_out)
+		return arena_printf(arena, "timed out after %s (exec.timeout)",
+				    duration_text(duration, process->spec.limits.timeout_ms).p);
+	if (outcome->stopped)
+		return STR("was stopped");
+	if (said.n)
+		return said;
+	if (process->result_lost) {
+		byte_size_text(size, process->spec.limits.output_max);
+		return arena_printf(
+			arena,
+			"the script's value has %llu bytes, more than the run's limit of %s has room for (exec.outputMax): "
+			"keep it with artifact() and return that",
+			(unsigned long long)process->result_lost, size);
+	}
+	if (status->exit_code == 0)
+		return str_make(NULL, 0);
+	words = clean_words(process, arena);
+	return arena_printf(arena, "the script %s%s%.*s", child_status_text(storage, status).p,
+			    words.n ? ":\n" : "", STR_ARG(words));
+}
+
+static int exit_code_of(const struct exec_process *process, const struct child_status *status)
+{
+	enum { SIGNALLED = 128 }; /* as shells say it */
+
+	if (process->run->outcome.timed_out)
+		return EXEC_EXIT_TIMED_OUT;
+	if (status->exit_code < 0)
+		return SIGNALLED + status->signal_number;
+	return status->exit_code == 0 && process->result_lost ? 1 : status->exit_code;
+}
+
+static void tell_artifacts(struct exec_process *process)
+{
+	struct str rest = buf_str(&process->artifacts), line;
+
+	while (str_split(&rest, '\n', &line))
+		if (line.n)
+			tell_value(process, EXEC_FRAME_ARTIFACT, line);
+}
+
+void exec_story_end(struct exec_process *process, const struct child_status *status)
+{
+	struct exec_outcome *outcome = &process->run->outcome;
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct str failure;
+
+	arena_init(&arena, 0);
+	exec_channel_end(&process->channel);
+	if (process->held_n)
+		tell_stdout(process, str_make(process->held, process->held_n));
+	exec_calls_lose(process);
+	tell_artifacts(process);
+	failure = describe_failure(process, status, &arena);
+	outcome->failed = failure.n > 0;
+	outcome->exit_code = exit_code_of(process, status);
+	if (process->result.n && !outcome->failed)
+		tell_value(process, EXEC_FRAME_RESULT, buf_str(&process->result));
+	else if (outcome->failed)
+		exec_tell(process, EXEC_FRAME_ERROR, buf_str(&process->error),
+			  utf8_cut(failure, ERROR_TEXT_MAX), LOG_LEVEL_ERROR);
+	tell_text(process, EXEC_FRAME_END, str_make(NULL, 0));
+}
