@@ -530,7 +530,12 @@ struct late_cancel {
 
 static void cancel_late(struct timer *timer)
 {
-	artifact_upload_cancel(&container_of(timer, struct late_cancel, timer)->upload);
+	struct artifact_upload *upload = &container_of(timer, struct late_cancel, timer)->upload;
+
+	/* The upload may have ended in this very turn of the loop. */
+	if (!upload->done)
+		return;
+	artifact_upload_cancel(upload);
 	ended();
 }
 
