@@ -54,7 +54,6 @@ struct config_server {
 	struct str alias_of; /* the server whose process it uses, or empty */
 	struct config_process process;
 	int protocol;		/* a CHOICE_UPSTREAM_PROTOCOL_ constant, or -1: the setting decides */
-	int write_policy;	/* a CHOICE_POLICY_WRITE_ constant, or -1: the setting decides */
 	struct str description; /* for listings */
 	struct str prelude;	/* put in front of its generated types */
 	struct config_filter filter;

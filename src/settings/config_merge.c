@@ -154,8 +154,6 @@ static void apply_pool(struct config_loader *l, struct config_server *server)
 		.excluded = setting_items_join(patterns_of(pool, FIELD_EXCLUDE_TOOLS),
 					       patterns_of(own, FIELD_EXCLUDE_TOOLS), l->arena),
 	};
-	if (server->write_policy < 0 && pool->given[FIELD_WRITE_POLICY])
-		server->write_policy = (int)pool->values[FIELD_WRITE_POLICY].u.choice;
 }
 
 static void fill_servers(struct config_loader *l, struct config *config)

@@ -270,8 +270,6 @@ static void take_block(struct config_server *server, const struct config_block *
 	server->disabled = block->given[FIELD_DISABLED] && block->values[FIELD_DISABLED].u.truth;
 	server->description = block->values[FIELD_DESCRIPTION].text;
 	server->prelude = block->values[FIELD_PRELUDE].text;
-	if (block->given[FIELD_WRITE_POLICY])
-		server->write_policy = (int)block->values[FIELD_WRITE_POLICY].u.choice;
 }
 
 static int read_entry(struct entry *e, const struct spot *spot, const struct json *entry, struct err *err)
@@ -314,7 +312,6 @@ static struct config_server_node *add_server(struct config_loader *l, const stru
 					       .line = at.line,
 					       .column = at.column,
 					       .protocol = -1,
-					       .write_policy = -1,
 					       .block = &node->block };
 	*l->server_tail = node;
 	l->server_tail = &node->next;

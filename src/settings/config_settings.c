@@ -90,7 +90,7 @@ static int no_pool_key(const struct config_file *file, const struct spot *spot, 
 	int r = err_set(
 		err, ERR_INVALID,
 		"pool: unknown key %s; besides the pool settings it may hold tools, extraIncludeTools, "
-		"excludeTools, writePolicy and default",
+		"excludeTools and default",
 		QUOTE(key));
 
 	return config_blame(file, spot, r, err);

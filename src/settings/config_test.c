@@ -395,17 +395,21 @@ static void an_unknown_key_of_the_pool_is_refused(void **state)
 	must_fail(
 		*state, "{\"pool\":{\"excludeTool\":[]}}", ERR_INVALID,
 		"@/one/mcpx.json:1:10: pool: unknown key \"excludeTool\"; besides the pool settings it may hold "
-		"tools, extraIncludeTools, excludeTools, writePolicy and default");
+		"tools, extraIncludeTools, excludeTools and default");
 	must_fail(
 		*state, "{\"pool\":{\"namespace\":\"x\"}}", ERR_INVALID,
 		"@/one/mcpx.json:1:10: pool: unknown key \"namespace\"; besides the pool settings it may hold "
-		"tools, extraIncludeTools, excludeTools, writePolicy and default");
+		"tools, extraIncludeTools, excludeTools and default");
 	assert_int_equal(load_text(w, "{\"pool\":{\"excludeTools\":[\"[\"]}}"), ERR_INVALID);
 	assert_true(str_starts_with(str_of(w->err.message),
 				    str_of(at_root(w, "@/one/mcpx.json:1:10: pool.excludeTools: "))));
 	must_fail(
 		*state, "{\"pool\":{\"argumentRules\":{}}}", ERR_UNSUPPORTED,
 		"@/one/mcpx.json:1:10: pool.argumentRules: this version does not enforce it, and will not run what it "
+		"should guard: remove it, and hide tools with excludeTools where that is enough");
+	must_fail(
+		*state, "{\"pool\":{\"writePolicy\":\"allow\"}}", ERR_UNSUPPORTED,
+		"@/one/mcpx.json:1:10: pool.writePolicy: this version does not enforce it, and will not run what it "
 		"should guard: remove it, and hide tools with excludeTools where that is enough");
 }
 
@@ -424,7 +428,7 @@ static void a_server_is_read_whole(void **state)
 		"\"env\":{\"KEY\":\"a${TOKEN}\",\"PASS\":\"\",\"NONE\":\"${ABSENT:-}\"},\"cwd\":\"sub\","
 		"\"protocol\":\"legacy\",\"transport\":\"stdio\",\"mcpx\":{\"sharing\":\"exclusive\","
 		"\"scope\":\"session\",\"max\":3,\"min\":1,\"idleTimeout\":\"1s\",\"callTimeout\":\"2s\","
-		"\"startTimeout\":\"3s\",\"description\":\"d ${x}\",\"prelude\":\"p\",\"writePolicy\":\"deny\"}}}}");
+		"\"startTimeout\":\"3s\",\"description\":\"d ${x}\",\"prelude\":\"p\"}}}}");
 	s = server(w, "my-files");
 	assert_null(s->error);
 	assert_string_equal(s->namespace.p, "my_files");
@@ -438,7 +442,6 @@ static void a_server_is_read_whole(void **state)
 	assert_string_equal(s->process.env[1].value.p, "");
 	assert_string_equal(s->process.cwd.p, at_root(w, "@/one/sub"));
 	assert_int_equal(s->protocol, CHOICE_UPSTREAM_PROTOCOL_PREFER_INITIALIZE);
-	assert_int_equal(s->write_policy, CHOICE_POLICY_WRITE_DENY);
 	assert_string_equal(s->description.p, "d ${x}");
 	assert_string_equal(s->prelude.p, "p");
 	config_server_limits(s, w->set, &limits);
@@ -463,7 +466,6 @@ static void what_an_entry_leaves_out_comes_from_the_settings(void **state)
 	assert_string_equal(s->process.command.p, "x");
 	assert_string_equal(s->process.cwd.p, at_root(w, "@/one"));
 	assert_int_equal(s->protocol, -1);
-	assert_int_equal(s->write_policy, -1);
 	config_server_limits(s, w->set, &limits);
 	assert_int_equal(limits.scope, CHOICE_POOL_SCOPE_GLOBAL);
 	assert_int_equal(limits.max, 1); /* global scope */
@@ -555,6 +557,9 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 		{ "{\"command\":\"x\",\"mcpx\":{\"argumentRules\":{}}}", ERR_UNSUPPORTED,
 		  "1:43: server \"s\": mcpx.argumentRules: this version does not enforce it, and will not run what it "
 		  "should guard: remove it, and hide tools with excludeTools where that is enough" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"writePolicy\":\"deny\"}}", ERR_UNSUPPORTED,
+		  "1:43: server \"s\": mcpx.writePolicy: this version does not enforce it, and will not run what it "
+		  "should guard: remove it, and hide tools with excludeTools where that is enough" },
 		{ "{\"command\":\"x\",\"mcpx\":{\"mode\":\"session\"}}", ERR_INVALID,
 		  "1:43: server \"s\": mcpx: unknown key \"mode\"; it may hold sharing, scope, max, min, idleTimeout, "
 		  "callTimeout, startTimeout, namespace, disabled, description, prelude, tools, extraIncludeTools, "
@@ -641,21 +646,19 @@ static void pool_and_server_filter_together(void **state)
 	struct world *w = *state;
 
 	scratch_write(&w->scratch, "a/b/.mcpx.json",
-		      "{\"pool\":{\"extraIncludeTools\":[\"e1\"],\"tools\":[],\"writePolicy\":\"allow\"}}");
+		      "{\"pool\":{\"extraIncludeTools\":[\"e1\"],\"tools\":[]}}");
 	scratch_write(
 		&w->scratch, "a/.mcpx.json",
-		"{\"pool\":{\"tools\":[\"get_*\"],\"extraIncludeTools\":[\"e2\"],\"excludeTools\":[\"x1\"],"
-		"\"writePolicy\":\"deny\"},\"mcpServers\":{"
+		"{\"pool\":{\"tools\":[\"get_*\"],\"extraIncludeTools\":[\"e2\"],\"excludeTools\":[\"x1\"]},"
+		"\"mcpServers\":{"
 		"\"s\":{\"command\":\"x\",\"mcpx\":{\"extraIncludeTools\":[\"e3\"],\"excludeTools\":[\"x2\"]}},"
-		"\"t\":{\"command\":\"x\",\"mcpx\":{\"tools\":[\"own\"],\"writePolicy\":\"ask\"}}}}");
+		"\"t\":{\"command\":\"x\",\"mcpx\":{\"tools\":[\"own\"]}}}}");
 	assert_int_equal(search_from(w, "a/b"), 0);
 	is_list(server(w, "s")->filter.tools, "get_*");
 	is_list(server(w, "s")->filter.extra, "e1|e2|e3");
 	is_list(server(w, "s")->filter.excluded, "x1|x2");
-	assert_int_equal(server(w, "s")->write_policy, CHOICE_POLICY_WRITE_ALLOW);
 	is_list(server(w, "t")->filter.tools, "own");
 	is_list(server(w, "t")->filter.excluded, "x1");
-	assert_int_equal(server(w, "t")->write_policy, CHOICE_POLICY_WRITE_ASK);
 }
 
 static void the_pool_can_switch_off_what_does_not_switch_itself_on(void **state)

@@ -146,11 +146,12 @@ static void a_setting_is_printed_with_all_its_spellings(void **state)
 					"  scope      call, a change takes effect at once\n"
 					"  spelled    MCPX_SEARCH_LIMIT, --search-limit, --limit, -n\n");
 	start_anew(w);
-	setting_print(w->set, SETTING_POLICY_WRITE, &w->out);
-	assert_int_not_equal(str_find(buf_str(&w->out), STR("  kind       enum: allow, ask, deny\n")),
+	setting_print(w->set, SETTING_EXEC_OUTPUT, &w->out);
+	assert_int_not_equal(str_find(buf_str(&w->out), STR("  kind       enum: text, structured, stream\n")),
 			     STR_NONE);
-	assert_int_not_equal(str_find(buf_str(&w->out), STR("             A tool may change something")),
-			     STR_NONE);
+	start_anew(w);
+	setting_print(w->set, SETTING_POOL_CALL_TIMEOUT, &w->out);
+	assert_int_not_equal(str_find(buf_str(&w->out), STR("             The time begins anew")), STR_NONE);
 }
 
 static size_t count_records(struct world *w, const struct setting_filter *filter)

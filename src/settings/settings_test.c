@@ -34,7 +34,7 @@ static void everything_begins_at_its_default(void **state)
 	assert_int_equal(settings_bytes(set, SETTING_ARTIFACTS_MAX_BYTES), 64 << 20);
 	assert_int_equal(settings_int(set, SETTING_POOL_MAX), 4);
 	assert_true(settings_bool(set, SETTING_DAEMON_AUTOSTART));
-	assert_int_equal(settings_choice(set, SETTING_POLICY_WRITE), CHOICE_POLICY_WRITE_ASK);
+	assert_int_equal(settings_choice(set, SETTING_EXEC_OUTPUT), CHOICE_EXEC_OUTPUT_TEXT);
 	assert_string_equal(settings_string(set, SETTING_SERVE_MODE).p, "code-mode");
 	assert_string_equal(settings_string(set, SETTING_PROTO_MCP_PATH).p, "/mcp");
 	assert_int_equal(settings_items(set, SETTING_SCRIPT_RUNTIME_ORDER).count, 2);
@@ -99,8 +99,8 @@ static void a_wrong_flag_says_what_is_wrong(void **state)
 	flag_fails(set, "--pool-max", "many", "--pool-max: expected an integer, got \"many\"");
 	flag_fails(set, "--pool-max=0", NULL, "--pool-max: 0 is too small; the least is 1");
 	flag_fails(set, "--daemon-port=65536", NULL, "--daemon-port: 65536 is too large; the most is 65535");
-	flag_fails(set, "--policy-write=maybe", NULL,
-		   "--policy-write: expected allow, ask or deny, got \"maybe\"");
+	flag_fails(set, "--logging-format=xml", NULL,
+		   "--logging-format: expected text, json or logfmt, got \"xml\"");
 	flag_fails(set, "--json=2", NULL, "--json: expected true or false, got \"2\"");
 	flag_fails(set, "--artifacts-gc-interval=10ms", NULL,
 		   "--artifacts-gc-interval: 10ms is too short; the least is 1s");
@@ -363,10 +363,15 @@ static void files_lie_below_the_environment(void **state)
 	unsigned used;
 
 	(void)state;
-	load(&l, "{\"pool\":{\"max\":2,\"callTimeout\":\"5s\"},\"policy\":{\"write\":\"allow\"}}");
+	load(&l,
+	     "{\"pool\":{\"max\":2,\"callTimeout\":\"5s\"},\"serve\":{\"mode\":\"full\"},\"policy\":{\"write\":\"allow\"}}");
 	assert_int_equal(settings_int(l.set, SETTING_POOL_MAX), 2);
 	assert_int_equal(settings_source(l.set, SETTING_POOL_MAX), SETTING_FROM_FILE);
-	assert_int_equal(settings_choice(l.set, SETTING_POLICY_WRITE), CHOICE_POLICY_WRITE_ALLOW);
+	assert_int_equal(settings_choice(l.set, SETTING_SERVE_MODE), CHOICE_SERVE_MODE_FULL);
+	/* A section of a later version: no error, and noted. */
+	assert_int_equal(l.config->ignored_count, 1);
+	assert_string_equal(l.config->ignored[0].key.p, "policy");
+	assert_true(l.config->ignored[0].unclaimed);
 	assert_int_equal(flag(l.set, "--pool-max=3", NULL, &used, NULL), 1);
 	assert_int_equal(settings_int(l.set, SETTING_POOL_MAX), 3);
 	unload(&l);
