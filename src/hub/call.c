@@ -3,7 +3,9 @@
  */
 #include "base/base.h"
 #include "hub/call.h"
+#include "hub/filter.h"
 #include "hub/hub.h"
+#include "hub/refresh.h"
 #include "io/random.h"
 #include "mcp/jsonrpc.h"
 
@@ -13,16 +15,18 @@ static void call_step(struct hub_call *call);
 static void call_finish(struct hub_call *call, const struct hub_call_result *outcome)
 {
 	struct hub_call_result result = *outcome;
+	struct hub *hub = call->hub;
 	struct arena arena = call->arena;
 	struct instance *instance = take_ptr(call->instance);
 
-	result.duration_ms = loop_now(call->hub->loop) - call->started;
+	result.duration_ms = loop_now(hub->loop) - call->started;
 	list_remove(&call->node);
 	hub_server_drop(&call->server);
 	call->state = HUB_CALL_IDLE;
 	call->done(call, &result);
 	pool_release(&instance);
 	arena_release(&arena);
+	hub_check_stopped(hub);
 }
 
 static void call_fail(struct hub_call *call, enum mcp_outcome outcome)
@@ -35,6 +39,30 @@ static void call_fail(struct hub_call *call, enum mcp_outcome outcome)
 static void call_refused(struct deferred *deferred)
 {
 	call_fail(container_of(deferred, struct hub_call, refused), MCP_NOT_SENT);
+}
+
+static void call_refuse(struct hub_call *call)
+{
+	call->state = HUB_CALL_REFUSED;
+	loop_defer(call->hub->loop, &call->refused, call_refused);
+}
+
+/* -- patience ------------------------------------------------------------------------------------------------------------ */
+
+/* A time-out of 0 is no limit of its own. */
+static uint64_t call_bounded(const struct hub_call *call, uint64_t ms)
+{
+	return ms ? ms : call->hub->limits.call_max_ms;
+}
+
+static uint64_t call_acquire_patience(const struct hub_call *call)
+{
+	uint64_t acquire_ms = call_bounded(call, call->hub->limits.acquire_ms), both;
+
+	if (call->spec.timeout_ms)
+		return call->spec.timeout_ms;
+	return add_overflows(acquire_ms, hub_server_limits(call->server)->start_ms, &both) ? acquire_ms
+											   : both;
 }
 
 /* -- the steps ----------------------------------------------------------------------------------------------------------- */
@@ -55,14 +83,41 @@ static int call_resolve(struct hub_call *call)
 	tool = call->server->snapshot ? catalogue_find(call->server->snapshot, call->spec.tool) : NULL;
 	if (tool)
 		call->spec.tool = arena_copy(&call->arena, tool->name);
+	if (!filter_allows(&call->server->config->filter, call->spec.tool))
+		return err_set(&call->err, ERR_DENIED,
+			       "%.*s: the tool \"%.*s\" is hidden by the configuration (tools, excludeTools)",
+			       STR_ARG(call->server->namespace), STR_ARG(call->spec.tool));
 	call->server->calls++;
 	return 0;
+}
+
+static void call_acquired(struct pool_acquire *acquire, struct instance *instance, const struct err *err);
+
+/* The server is looked at anew each time: a reload may have given it another process, or broken its entry. */
+static void call_acquire(struct hub_call *call)
+{
+	struct hub_server *server = call->server;
+
+	call->group = server->group;
+	if (!call->group) {
+		call->err = server->err;
+		call_refuse(call);
+		return;
+	}
+	call->scope_key = hub_scope_key(pool_group_scope(call->group), &call->spec.caller,
+					call->spec.caller.call_id, &call->arena);
+	pool_acquire_start(&call->acquire, call->group, call->scope_key, call_acquire_patience(call),
+			   call_acquired, call);
 }
 
 static void call_acquired(struct pool_acquire *acquire, struct instance *instance, const struct err *err)
 {
 	struct hub_call *call = acquire->owner;
 
+	if (err && err->code == ERR_CLOSED && call->server->group != call->group) {
+		call_step(call);
+		return;
+	}
 	if (err) {
 		call->err = *err;
 		call_fail(call, MCP_NOT_SENT);
@@ -112,7 +167,8 @@ static void call_relay_progress(struct mcp_request *request, const struct mcp_pr
 	struct hub_call *call = request->owner;
 
 	(void)params;
-	call->progressed(call, progress);
+	if (call->progressed)
+		call->progressed(call, progress);
 }
 
 static void call_send(struct hub_call *call)
@@ -125,14 +181,17 @@ static void call_send(struct hub_call *call)
 		.log_level = call->spec.log_level,
 	};
 	const struct mcp_patience patience = {
-		.idle_ms = call->spec.timeout_ms ? call->spec.timeout_ms : call->server->call_ms,
+		.idle_ms = call->spec.timeout_ms
+				   ? call->spec.timeout_ms
+				   : call_bounded(call, hub_server_limits(call->server)->call_ms),
 		.total_ms = limits->call_max_ms,
-		.idle_setting = STR("pool.callTimeout"),
+		.idle_setting =
+			call->spec.timeout_ms ? STR("the caller's time-out") : STR("pool.callTimeout"),
 		.total_setting = STR("pool.callMax"),
 	};
 
 	mcp_tool_call_start(&call->upstream, &call->instance->client, &tool_call, &patience,
-			    call->progressed ? call_relay_progress : NULL, call_answered, call);
+			    call_relay_progress, call_answered, call);
 }
 
 static void call_step(struct hub_call *call)
@@ -140,17 +199,13 @@ static void call_step(struct hub_call *call)
 	switch (call->state) {
 	case HUB_CALL_IDLE:
 		if (call_resolve(call) < 0) {
-			call->state = HUB_CALL_REFUSED;
-			loop_defer(call->hub->loop, &call->refused, call_refused);
+			call_refuse(call);
 			return;
 		}
-		call->scope_key = hub_scope_key(pool_group_scope(call->server->group), &call->spec.caller,
-						call->spec.caller.call_id, &call->arena);
 		call->state = HUB_CALL_ACQUIRE;
 		_fallthrough_;
 	case HUB_CALL_ACQUIRE:
-		pool_acquire_start(&call->acquire, call->server->group, call->scope_key,
-				   call->hub->limits.acquire_ms, call_acquired, call);
+		call_acquire(call);
 		return;
 	case HUB_CALL_SEND:
 		call_send(call);
@@ -207,6 +262,7 @@ void hub_call_cancel(struct hub_call *call, struct str reason)
 	hub_server_drop(&call->server);
 	call->state = HUB_CALL_IDLE;
 	arena_release(&call->arena);
+	hub_check_stopped(call->hub);
 }
 
 bool hub_result_is_error(struct str result)

@@ -1,8 +1,9 @@
 /*
  * call.h - one tool call on its way through the hub, whoever asked: the only place where a call is made.
  *
- * resolve the server -> acquire an instance for the caller's scope -> send -> wait for the answer, relaying progress -> give the result back byte
- * for byte. Filters, argument rules, write policy and questions have their place between resolving and acquiring.
+ * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope -> send -> wait for the answer, relaying
+ * progress -> give the result back byte for byte. Argument rules, write policy and questions have their place between checking and acquiring.
+ * Progress is asked for in any case, since it puts the deadline off; it is relayed to who wants it.
  *
  * When the caller goes away its owner cancels, and the server is told. When the server dies during the call, the error says what is known: whether the
  * request was sent, how the process ended and the end of its stderr. Such a call is repeated by nobody but the caller; only a request that certainly never
@@ -33,7 +34,9 @@ struct hub_call_spec {
 	struct str arguments; /* raw JSON object; empty: {} */
 	struct str meta;      /* raw `_meta` of the caller, relayed without its per-hop keys; empty: none */
 	struct hub_caller caller;
-	uint64_t timeout_ms;	      /* without answer or progress; 0: the server's callTimeout */
+	/* Bounds the wait for an instance, and then the wait without answer or progress. 0: pool.callTimeout or the server's own
+	 * for the latter, and hub_limits.acquire_ms and the server's start time-out for the former. */
+	uint64_t timeout_ms;
 	enum mcp_log_level log_level; /* for modern servers */
 };
 
@@ -57,6 +60,8 @@ struct hub_call {
 	enum hub_call_state state;
 	struct arena arena; /* what was copied from the specification */
 	struct hub_call_spec spec;
+	struct pool_group
+		*group; /* where an instance was asked for: a reload may move the server to another */
 	struct str scope_key;
 	struct list_node node; /* in hub->calls */
 	struct pool_acquire acquire;
@@ -66,7 +71,7 @@ struct hub_call {
 	struct err err;
 	uint64_t started;
 	bool repeated;
-	hub_call_progressed *progressed; /* NULL: no progress token is sent */
+	hub_call_progressed *progressed; /* NULL: nobody wants to know */
 	hub_call_done *done;
 	void *owner;
 };

@@ -40,6 +40,15 @@ static struct str listed_name_hashed(struct arena *arena, struct str full_name, 
 	return arena_printf(arena, "%s_%0*x", stem, HASH_DIGITS, (unsigned)hash);
 }
 
+/*
+ * Whether the full names of this namespace can be another's: of two namespaces "a" and "a__b" the tools "b__c" and "c" are both "a__b__c". Then it is
+ * the longer one, which contains "__" or ends in "_", that lists none of them.
+ */
+static bool namespace_ambiguous(struct str namespace)
+{
+	return str_find(namespace, STR("__")) != STR_NONE || str_ends_with(namespace, STR("_"));
+}
+
 static void snapshot_name_tool(struct catalogue_snapshot *snapshot, struct catalogue_tool *tool)
 {
 	struct arena *arena = &snapshot->arena;
@@ -49,6 +58,8 @@ static void snapshot_name_tool(struct catalogue_snapshot *snapshot, struct catal
 	tool->full_name =
 		arena_printf(arena, "%.*s__%.*s", STR_ARG(snapshot->namespace), STR_ARG(tool->name));
 	tool->listed_name = tool->full_name;
+	if (namespace_ambiguous(snapshot->namespace))
+		tool->listed_name = listed_name_hashed(arena, tool->full_name, repeat++);
 	while (!listed_name_fits(tool->listed_name) || map_get(&snapshot->names, tool->listed_name))
 		tool->listed_name = listed_name_hashed(arena, tool->full_name, repeat++);
 	tool->function = function;

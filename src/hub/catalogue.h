@@ -24,8 +24,8 @@ struct catalogue_tool {
 	struct str description; /* decoded; empty when absent */
 	struct str function;	/* its name in scripts, unique within the server */
 	struct str full_name;	/* "<namespace>__<tool>" */
-	/* What the MCP door lists: full_name, or when that is no name that every model's API takes (1 to 64 of [A-Za-z0-9_-], unique), a
-	 * form of it that ends in a hash and stays the same as long as server and tool are called what they are. */
+	/* What the MCP door lists: full_name, or when that is no name that every model's API takes (1 to 64 of [A-Za-z0-9_-], unique, also
+	 * among servers), a form of it that ends in a hash and stays the same as long as server and tool are called what they are. */
 	struct str listed_name;
 	bool read_only; /* annotations.readOnlyHint is true */
 	bool destructive; /* not read_only, and annotations.destructiveHint is not false (the specification's default) */

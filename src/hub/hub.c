@@ -1,13 +1,11 @@
 #include "base/base.h"
 #include "hub/hub.h"
 #include "hub/eras.h"
+#include "hub/filter.h"
 #include "hub/refresh.h"
+#include "hub/save.h"
 #include "hub/server.h"
 #include "io/files.h"
-
-enum {
-	PATH_SIZE = 4096, /* PATH_MAX of Linux */
-};
 
 /* -- listeners ----------------------------------------------------------------------------------------------------------- */
 
@@ -45,11 +43,11 @@ void hub_tools_changed(struct hub *hub)
 
 static void hub_load_eras(struct hub *hub)
 {
-	char path[PATH_SIZE];
+	_cleanup_free_ char *path = NULL;
 	struct str text = { NULL, 0 };
 
 	if (hub->limits.keep_eras && hub->limits.cache_dir) {
-		snprintf(path, sizeof(path), "%s/%s", hub->limits.cache_dir, ERAS_FILE);
+		path = save_path(hub, STR(ERAS_FILE));
 		if (file_read(path, ERAS_FILE_MAX, &text, NULL) < 0)
 			text = str_make(NULL, 0);
 	}
@@ -65,7 +63,7 @@ static void hub_remember_era(struct hub *hub, struct str pool_id, int era)
 		return;
 	buf_init(&out, ERAS_FILE_MAX);
 	if (eras_write(hub->eras, &out) == 0)
-		hub_save_file(hub, STR(ERAS_FILE), buf_take(&out));
+		save_file(hub, STR(ERAS_FILE), buf_take(&out));
 }
 
 /* -- the pool's events --------------------------------------------------------------------------------------------------- */
@@ -98,14 +96,13 @@ static void hub_instance_stopped(void *context, struct pool_group *group, struct
 {
 	struct hub *hub = context;
 	const struct hub_server *server = hub_server_of(hub, group);
-	bool asked = str_find(str_of(instance->ended.message), STR(" was stopped: ")) != STR_NONE;
 
 	if (!server)
 		return;
-	if (!instance->was_ready)
+	if (!instance->was_ready && !instance->asked)
 		hub_remember_era(hub, server->pool_id, -1);
-	hub_tell_event(hub, asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, STR("server.stop"), server->name,
-		       str_of(instance->ended.message));
+	hub_tell_event(hub, instance->asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, STR("server.stop"),
+		       server->name, str_of(instance->ended.message));
 }
 
 static void hub_instance_notified(void *context, struct pool_group *group, struct instance *instance,
@@ -123,6 +120,26 @@ static void hub_instance_notified(void *context, struct pool_group *group, struc
 			hub_tell_event(hub, LOG_LEVEL_DEBUG, STR("server.log"), server->name,
 				       message->params);
 	}
+}
+
+/* -- reading unasked ------------------------------------------------------------------------------------------------------- */
+
+static bool server_wants_reading(const struct hub_server *server)
+{
+	return (!server->snapshot || !server->read) && server->group && !server->refresh &&
+	       pool_group_retry_in(server->group) == 0 && server->refresh_at <= loop_now(server->hub->loop);
+}
+
+/* Reads every list once, behind what the cache knew; what could not be read, again and again. */
+static void hub_retry(struct timer *timer)
+{
+	struct hub *hub = container_of(timer, struct hub, retry);
+	struct hub_server *server;
+
+	list_for_each(server, &hub->servers, node)
+		if (server_wants_reading(server))
+			refresh_begin(server, NULL);
+	timer_start(&hub->retry, hub->loop, hub->limits.pool.backoff_step_ms, hub_retry);
 }
 
 /* -- configuration ------------------------------------------------------------------------------------------------------- */
@@ -180,15 +197,26 @@ static void hub_configure(struct hub *hub, const struct config *config, unsigned
 
 void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed)
 {
-	unsigned added, removed;
+	unsigned added = 0, removed = 0;
 
-	hub_configure(hub, config, &added, &removed);
+	if (!hub->stopping) {
+		hub_configure(hub, config, &added, &removed);
+		ready_ask_again(hub);
+		if (timer_running(&hub->retry))
+			timer_start(&hub->retry, hub->loop, 0, hub_retry);
+		hub_tools_changed(hub);
+	}
 	if (ret_added)
 		*ret_added = added;
 	if (ret_removed)
 		*ret_removed = removed;
-	hub_tools_changed(hub);
-	hub_check_readies(hub);
+}
+
+void hub_adjust(struct hub *hub, const struct hub_limits *limits)
+{
+	hub->limits = *limits;
+	pool_adjust(hub->pool, &hub->limits.pool);
+	hub_reload(hub, hub->config, NULL, NULL);
 }
 
 /* -- finding ------------------------------------------------------------------------------------------------------------- */
@@ -220,14 +248,6 @@ struct hub_server *hub_server_find(struct hub *hub, struct str name, struct err 
 	return NULL;
 }
 
-/* By a name that a snapshot knows at the door. */
-static const struct catalogue_tool *server_door_tool(const struct hub_server *server, struct str name)
-{
-	const struct catalogue_tool *tool = server->snapshot ? catalogue_find(server->snapshot, name) : NULL;
-
-	return tool && (str_eq(tool->listed_name, name) || str_eq(tool->full_name, name)) ? tool : NULL;
-}
-
 static bool server_in(const struct hub_server *server, const struct setting_items *names)
 {
 	for (size_t i = 0; i < names->count; i++)
@@ -236,35 +256,52 @@ static bool server_in(const struct hub_server *server, const struct setting_item
 	return false;
 }
 
+/* How good a server's claim to a name at the door is, best last. */
+enum claim { CLAIM_NONE, CLAIM_PREFIX, CLAIM_FULL, CLAIM_LISTED, CLAIM_OWN };
+
+static enum claim server_claim(const struct hub_server *server, struct str name,
+			       const struct setting_items *passthrough, struct str *ret_tool)
+{
+	const struct catalogue_tool *tool = server->snapshot ? catalogue_find(server->snapshot, name) : NULL;
+	struct str rest = str_from(name, server->namespace.n);
+
+	if (tool)
+		*ret_tool = tool->name;
+	if (tool && str_eq(tool->name, name) && server_in(server, passthrough))
+		return CLAIM_OWN;
+	if (tool && str_eq(tool->listed_name, name))
+		return CLAIM_LISTED;
+	if (tool && str_eq(tool->full_name, name))
+		return CLAIM_FULL;
+	/* Not known yet, or not any more. */
+	if (!str_starts_with(name, server->namespace) || !str_starts_with(rest, STR("__")) || rest.n == 2)
+		return CLAIM_NONE;
+	*ret_tool = str_from(rest, 2);
+	return filter_allows(&server->config->filter, *ret_tool) ? CLAIM_PREFIX : CLAIM_NONE;
+}
+
 int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_items *passthrough,
 		     struct arena *arena, struct hub_server **ret_server, struct str *ret_tool,
 		     struct err *err)
 {
 	struct hub_server *server, *best = NULL;
-	const struct catalogue_tool *tool;
+	enum claim best_claim = CLAIM_NONE;
+	struct str tool, best_tool = { NULL, 0 };
 
 	list_for_each(server, &hub->servers, node) {
-		struct str rest = str_from(name, server->namespace.n);
+		enum claim claim = server_claim(server, name, passthrough, &tool);
 
-		tool = server_in(server, passthrough) && server->snapshot
-			       ? catalogue_find(server->snapshot, name)
-			       : NULL;
-		if (!tool || !str_eq(tool->name, name))
-			tool = server_door_tool(server, name);
-		if (tool) {
-			*ret_server = server;
-			*ret_tool = arena_copy(arena, tool->name);
-			return 0;
-		}
-		/* Not known yet, or not any more: the longest namespace that the name begins with is asked. */
-		if (str_starts_with(name, server->namespace) && str_starts_with(rest, STR("__")) &&
-		    rest.n > 2 && (!best || server->namespace.n > best->namespace.n))
-			best = server;
+		if (claim < best_claim || claim == CLAIM_NONE ||
+		    (claim == best_claim && server->namespace.n <= best->namespace.n))
+			continue;
+		best = server;
+		best_claim = claim;
+		best_tool = tool;
 	}
 	if (!best)
 		return err_set(err, ERR_NOT_FOUND, "no tool is called \"%.*s\"", STR_ARG(name));
 	*ret_server = best;
-	*ret_tool = arena_copy(arena, str_from(name, best->namespace.n + 2));
+	*ret_tool = arena_copy(arena, best_tool);
 	return 0;
 }
 
@@ -287,18 +324,6 @@ const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct ar
 
 /* -- life ---------------------------------------------------------------------------------------------------------------- */
 
-/* Reads what is missing: at the start, and again whenever a server that failed may be tried once more. */
-static void hub_retry(struct timer *timer)
-{
-	struct hub *hub = container_of(timer, struct hub, retry);
-	struct hub_server *server;
-
-	list_for_each(server, &hub->servers, node)
-		if (!server->snapshot && server->group && pool_group_retry_in(server->group) == 0)
-			refresh_begin(server, NULL);
-	timer_start(&hub->retry, hub->loop, hub->limits.pool.backoff_step_ms, hub_retry);
-}
-
 struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const struct settings *settings,
 		    const struct config *config, struct environment environment)
 {
@@ -319,6 +344,7 @@ struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const st
 	list_init(&hub->calls);
 	list_init(&hub->listeners);
 	list_init(&hub->readies);
+	list_init(&hub->saves);
 	hub_load_eras(hub);
 	hub->pool = pool_new(loop, &hub->limits.pool, &events);
 	hub_configure(hub, config, &added, &removed);
@@ -335,22 +361,31 @@ static void hub_pool_stopped(void *context)
 	hub_check_stopped(hub);
 }
 
-/* The files that are being written belong to the hub's end too. */
+static void hub_tell_stopped(struct deferred *deferred)
+{
+	struct hub *hub = container_of(deferred, struct hub, told);
+
+	if (hub->stopped)
+		take_ptr(hub->stopped)(hub->stopped_context);
+}
+
 void hub_check_stopped(struct hub *hub)
 {
-	if (hub->pool_stopped && hub->saves == 0 && hub->stopped)
-		take_ptr(hub->stopped)(hub->stopped_context);
+	if (hub->pool_stopped && list_empty(&hub->saves) && list_empty(&hub->calls))
+		loop_defer(hub->loop, &hub->told, hub_tell_stopped);
 }
 
 void hub_stop(struct hub *hub, void (*stopped)(void *context), void *context)
 {
 	struct hub_server *server;
 
+	hub->stopping = true;
 	hub->stopped = stopped;
 	hub->stopped_context = context;
 	timer_stop(&hub->retry);
 	list_for_each(server, &hub->servers, node)
 		refresh_cancel(server);
+	hub_check_readies(hub);
 	pool_stop(hub->pool, hub_pool_stopped, hub);
 }
 
@@ -364,6 +399,7 @@ void hub_free(struct hub **freed)
 	BUG_ON(!list_empty(&hub->calls) || !list_empty(&hub->readies));
 	while (!list_empty(&hub->servers))
 		server_remove(list_first(&hub->servers, struct hub_server, node));
+	deferred_cancel(&hub->told);
 	pool_free(&hub->pool);
 	eras_free(&hub->eras);
 	free(hub);

@@ -26,15 +26,16 @@ struct hub_limits {
 	struct pool_limits pool;
 	const char *
 		cache_dir; /* of schemas-<pool id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
-	bool keep_eras;	      /* remember on disk which era each server belongs to */
-	uint64_t acquire_ms;  /* patience with an instance that others hold or that starts */
+	bool keep_eras; /* remember on disk which era each server belongs to */
+	uint64_t
+		acquire_ms; /* patience with an instance that others hold, beside that with a start; 0: call_max_ms */
 	uint64_t call_max_ms; /* absolute bound on one call, however much progress it reports */
 	uint64_t refresh_ms;  /* patience with one page of a server's list */
 	size_t tools_max;     /* of one server */
 	unsigned pages_max;
 	size_t list_max; /* bytes of one server's list, also on disk */
 	uint64_t seed;	 /* random, for maps that are filled from outside */
-	bool warm;	 /* read the lists of all servers without being asked, and retry those that failed */
+	bool warm; /* read the lists of all servers without being asked, and retry those that failed for ever */
 };
 
 struct hub_refresh;
@@ -44,16 +45,24 @@ struct hub_server {
 	struct hub *hub;
 	struct list_node node; /* in hub->servers, in order of configuration */
 	unsigned users;	       /* the hub, and each call and refresh that runs */
-	struct arena arena;    /* of the texts below */
-	struct str name, namespace, description, pool_id;
+	struct arena arena;    /* of name and namespace */
+	struct str name, namespace;
+	struct str description; /* the configuration's; empty once removed from it */
+	struct str pool_id;	/* a view of pool_id_digits; empty until the entry was whole */
+	char pool_id_digits[16];
 	const struct config_server *config; /* NULL once the server was removed from the configuration */
 	struct pool_group *group;	    /* NULL when the entry is broken: then err says why */
 	struct err err;
-	struct catalogue_snapshot *snapshot; /* NULL until something is known */
-	struct hub_refresh *refresh;	     /* running, or NULL */
-	struct err refresh_err; /* of the last refresh; code 0 when it went well or there was none */
-	bool stale;		/* the tools changed while they were being read: read them again */
-	uint64_t call_ms;	/* pool.callTimeout, or the server's own */
+	struct catalogue_snapshot *all; /* what the server offers; NULL until something is known */
+	struct catalogue_snapshot
+		*snapshot;	     /* ... without what the configuration hides; NULL when `all` is */
+	struct hub_refresh *refresh; /* running, or NULL */
+	struct err refresh_err;	     /* of the last refresh; code 0 when it went well or there was none */
+	bool stale;		     /* the tools changed while they were being read: read them again */
+	bool read;		     /* a refresh went well in this life */
+	unsigned refresh_failures;   /* in a row */
+	uint64_t refresh_at;	     /* loop_now() from which the hub reads the list again by itself */
+	struct config_limits limits; /* hub_server_limits() has them as they are now */
 	uint64_t calls;
 };
 
@@ -67,14 +76,15 @@ struct hub {
 	struct list_node servers, calls, listeners, readies;
 	struct hub_eras *eras;
 	struct timer retry;
-	unsigned saves;	     /* files being written */
-	uint64_t generation; /* counts changes of any catalogue and of the set of servers */
-	bool pool_stopped;
+	struct list_node saves; /* files being written */
+	uint64_t generation;	/* counts changes of any catalogue and of the set of servers */
+	bool stopping, pool_stopped;
+	struct deferred told; /* calls `stopped` */
 	void (*stopped)(void *context);
 	void *stopped_context;
 };
 
-/* Somebody who wants to know. Embedded in its owner; taken off before it is freed. */
+/* Somebody who wants to know. Embedded in its owner; taken off before it is freed, in a callback only by itself. */
 struct hub_listener {
 	struct list_node node;
 	/* NULL, or: the tools of some server changed, or the set of servers did. */
@@ -88,10 +98,14 @@ struct hub_listener {
 struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const struct settings *settings,
 		    const struct config *config, struct environment environment);
 
-/* Takes another configuration. The counts, of names, may be NULL. */
+/* Takes another configuration. A server whose process definition is as before keeps its instances; the others' instances end once the calls on
+ * them have. The counts, of names, may be NULL. The old configuration is not needed afterwards. Does nothing in a hub that stops. */
 void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed);
 
-/* Ends all instances, which fails the calls under way, then calls `stopped`. */
+/* Takes other limits, and looks at the settings of the pool anew: both are hot. */
+void hub_adjust(struct hub *hub, const struct hub_limits *limits);
+
+/* Ends all instances, which fails the calls under way, then calls `stopped`, when no call and no file is left. */
 void hub_stop(struct hub *hub, void (*stopped)(void *context), void *context);
 /* After `stopped`. */
 void hub_free(struct hub **hub);
@@ -101,12 +115,15 @@ void hub_unlisten(struct hub_listener *listener);
 
 /* By name or namespace. NULL when there is none; then err (may be NULL) names those that exist. */
 struct hub_server *hub_server_find(struct hub *hub, struct str name, struct err *err);
+/* What the configuration says of this server now; of one that was removed from it, what it said last. */
+const struct config_limits *hub_server_limits(struct hub_server *server);
 /* Gives back a counted use (users++). Leaves NULL. */
 void hub_server_drop(struct hub_server **server);
 
 /*
- * The server and the server's own tool name behind a name at the MCP door: a listed or full name, or with the servers of `passthrough` a bare one. A name whose part before
- * "__" is a namespace is resolved even when that server's tools are not known yet. The tool is copied to the arena.
+ * The server and the server's own tool name behind a name at the MCP door. In this order: a bare name of the servers of `passthrough`, a listed
+ * name, a full name; with several servers of one kind, the longest namespace. A name whose part before "__" is a namespace is resolved even when
+ * that server's tools are not known yet, unless the tool is hidden. The tool is copied to the arena.
  */
 int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_items *passthrough,
 		     struct arena *arena, struct hub_server **ret_server, struct str *ret_tool,
@@ -132,7 +149,8 @@ void hub_ready_start(struct hub_ready *ready, struct hub *hub, struct hub_server
 		     uint64_t deadline_ms, void (*done)(struct hub_ready *ready), void *owner);
 void hub_ready_cancel(struct hub_ready *ready);
 
-/* One server for status: name, namespace, description, sharing, scope, max, live, tools, skippedTools, schemaAgeSec, calls, lastError, retryInSec, instances. */
+/* One server for status: name, namespace, description, sharing, scope, max, live, calls, tools, hiddenTools, schemaAgeSec, skippedTools,
+ * lastError, retryInSec, instances. */
 void hub_server_describe(const struct hub_server *server, struct json_writer *w);
 
 #endif

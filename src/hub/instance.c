@@ -65,8 +65,12 @@ void instance_drop(struct instance **held)
 static int instance_send(struct mcp_transport *transport, struct str line)
 {
 	struct instance *instance = container_of(transport, struct instance, transport);
+	int code = child_write(&instance->child, line);
 
-	return child_write(&instance->child, line);
+	/* It has closed its stdin: what was sent before may still be answered, but nobody else can use it. */
+	if (code == ERR_CLOSED)
+		instance->retired = "it takes no more messages";
+	return code;
 }
 
 static void instance_notified(struct mcp_client *client, enum mcp_method method,
@@ -79,9 +83,19 @@ static void instance_notified(struct mcp_client *client, enum mcp_method method,
 
 static const struct mcp_client_events instance_client_events = { .notification = instance_notified };
 
+/* Begins the stop ladder. Why is in instance->ended already. */
+static void instance_end(struct instance *instance)
+{
+	instance->state = INSTANCE_STOPPING;
+	mcp_open_cancel(&instance->open);
+	mcp_client_closed(&instance->client, &instance->ended);
+	child_stop(&instance->child);
+}
+
 static void instance_opened(struct mcp_open *open, const struct err *err)
 {
 	struct instance *instance = container_of(open, struct instance, open);
+	char what[ERR_MESSAGE_MAX + sizeof("did not start: ")];
 
 	if (!err) {
 		instance->state = INSTANCE_READY;
@@ -89,13 +103,14 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 		instance->events->opened(instance);
 		return;
 	}
-	/* The process ended: its own callback has the reason and decides. */
-	if (err->code == ERR_CLOSED)
+	/* The process has ended: instance_exited(), which told us, has the reason and decides. */
+	if (instance->client.closed)
 		return;
-	instance->ended = *err;
-	err_prefix(&instance->ended, err->code, "server %.*s did not start",
-		   STR_ARG(instance->definition->name));
-	instance_stop(instance, "it did not become ready");
+	snprintf(what, sizeof(what), "did not start: %s", err->message);
+	instance_blame(instance, err->code, what);
+	instance_end(instance);
+	instance->failed = true;
+	instance->events->failed(instance);
 }
 
 static void instance_init_client(struct instance *instance)
@@ -134,23 +149,27 @@ static void instance_output(struct child *child, struct str line, bool too_long)
 	mcp_client_receive(&instance_of_child(child)->client, line, too_long);
 }
 
-static int instance_spawn(struct instance *instance, struct err *err);
+static int instance_spawn(struct instance *instance);
 
 static void instance_describe_end(struct instance *instance, const struct child_status *status)
 {
-	char what[128];
+	struct str name = instance->definition->name;
+	char text[CHILD_STATUS_TEXT_MAX], what[CHILD_STATUS_TEXT_MAX + sizeof(" before it was ready")];
+	struct str end = child_status_text(text, status);
 
-	if (!status->started) {
-		if (!instance->ended.code)
-			instance->ended = status->err;
+	if (instance->ended.code)
 		return;
-	}
-	if (status->signal_number)
-		snprintf(what, sizeof(what), "was ended by signal %d", status->signal_number);
-	else
-		snprintf(what, sizeof(what), "exited with code %d%s", status->exit_code,
+	/* No process: the command is wrong, or the system is out of something. Neither is news from a peer. */
+	if (!status->started)
+		err_set(&instance->ended, ERR_UPSTREAM, "server %.*s did not start: %.*s", STR_ARG(name),
+			STR_ARG(end));
+	else if (status->err.code)
+		err_set(&instance->ended, ERR_CLOSED, "server %.*s: %.*s", STR_ARG(name), STR_ARG(end));
+	else {
+		snprintf(what, sizeof(what), "%.*s%s", STR_ARG(end),
 			 instance->was_ready ? "" : " before it was ready");
-	instance_blame(instance, ERR_CLOSED, what);
+		instance_blame(instance, ERR_CLOSED, what);
+	}
 }
 
 /* Some servers made before server/discover existed exit when they are asked anything before `initialize`: those get a second process. */
@@ -162,7 +181,7 @@ static bool instance_try_again(struct instance *instance)
 	mcp_open_cancel(&instance->open);
 	mcp_client_release(&instance->client);
 	instance_init_client(instance);
-	if (instance_spawn(instance, &instance->ended) < 0)
+	if (instance_spawn(instance) < 0)
 		return false;
 	instance_open(instance);
 	return true;
@@ -191,7 +210,7 @@ static void instance_exited(struct child *child, const struct child_status *stat
 static const struct child_events instance_child_events = { .output = instance_output,
 							   .exited = instance_exited };
 
-static int instance_spawn(struct instance *instance, struct err *err)
+static int instance_spawn(struct instance *instance)
 {
 	const struct instance_definition *d = instance->definition;
 	const struct child_spec spec = {
@@ -199,24 +218,28 @@ static int instance_spawn(struct instance *instance, struct err *err)
 		.argv = d->argv,
 		.env = d->env,
 		.cwd = d->cwd,
+		.stdin_fd = CHILD_STDIN_PIPE,
 		.line_max = d->line_max,
 		.stderr_keep = d->stderr_keep,
 		.input_max = d->input_max,
 		.close_ms = d->close_ms,
 		.term_ms = d->term_ms,
 		.kill_ms = d->kill_ms,
-		.stdin_fd = -1,
 	};
+	struct err err;
 
-	return child_start(&instance->child, instance->loop, &spec, &instance_child_events, err);
+	if (child_start(&instance->child, instance->loop, &spec, &instance_child_events, &err) == 0)
+		return 0;
+	return err_set(&instance->ended, ERR_UPSTREAM, "server %.*s did not start: %s", STR_ARG(d->name),
+		       err.message);
 }
 
 static void instance_not_started(struct deferred *deferred)
 {
 	struct instance *instance = container_of(deferred, struct instance, unstarted);
-	const struct child_status status = { .err = instance->ended };
+	const struct child_status nothing = { 0 };
 
-	instance_exited(&instance->child, &status);
+	instance_exited(&instance->child, &nothing);
 }
 
 struct instance *instance_start(struct loop *loop, const struct instance_definition *definition,
@@ -234,7 +257,7 @@ struct instance *instance_start(struct loop *loop, const struct instance_definit
 	list_init(&instance->node);
 	list_init(&instance->starters);
 	instance_init_client(instance);
-	if (instance_spawn(instance, &instance->ended) < 0)
+	if (instance_spawn(instance) < 0)
 		loop_defer(loop, &instance->unstarted, instance_not_started);
 	else
 		instance_open(instance);
@@ -245,13 +268,11 @@ void instance_stop(struct instance *instance, const char *reason)
 {
 	if (instance->state >= INSTANCE_STOPPING)
 		return;
-	instance->state = INSTANCE_STOPPING;
+	instance->asked = true;
 	if (!instance->ended.code)
 		err_set(&instance->ended, ERR_CLOSED, "server %.*s was stopped: %s",
 			STR_ARG(instance->definition->name), reason);
-	mcp_open_cancel(&instance->open);
-	mcp_client_closed(&instance->client, &instance->ended);
-	child_stop(&instance->child);
+	instance_end(instance);
 }
 
 static const char *instance_state_name(enum instance_state state)

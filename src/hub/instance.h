@@ -2,7 +2,8 @@
  * instance.h - one running process of a server: the supervised child, the MCP client on its pipes, and their common life.
  *
  * An instance is started once, becomes ready when the handshake is done (`opened`), serves, and ends (`ended`), by its own doing, by
- * instance_stop(), or because it could not start. It never comes back: the pool starts another. Two things hold its memory: the process,
+ * instance_stop(), or because it could not start. It never comes back: the pool starts another. Whatever ends it, the reason in `ended` names
+ * the server and quotes the end of its stderr. Two things hold its memory: the process,
  * until `ended` was called, and each holder, until instance_drop(). All on the loop thread.
  */
 #ifndef HUB_INSTANCE_H
@@ -33,8 +34,8 @@ struct instance_definition {
 	size_t requests_max;		/* in flight at once */
 	uint64_t close_ms, term_ms;	/* the stop ladder (io/child.h) */
 	uint64_t kill_ms;		/* patience with what got SIGKILL (io/child.h) */
-	uint64_t start_ms,
-		probe_ms; /* patience with the handshake; with its first try when another can follow */
+	/* Patience with the handshake; with its first try when another can follow. */
+	uint64_t start_ms, probe_ms;
 	enum mcp_open_order order;
 	struct str client_info; /* raw Implementation of ours */
 };
@@ -42,6 +43,9 @@ struct instance_definition {
 struct instance_events {
 	/* The handshake is done: instance->client is open. */
 	void (*opened)(struct instance *instance);
+	/* The handshake failed, for the reason in instance->ended, and the process is being ended. Not called when the process
+	 * ended by itself. */
+	void (*failed)(struct instance *instance);
 	/* The process and all that came from it are gone; instance->ended has the reason. The last callback. */
 	void (*ended)(struct instance *instance);
 	/* A notification other than progress. */
@@ -58,6 +62,8 @@ struct instance {
 	void *owner;
 	enum instance_state state;
 	bool was_ready;
+	bool failed;	  /* events->failed was called */
+	bool asked;	  /* its end is instance_stop()'s doing, and no failure of its own */
 	struct err ended; /* why: from the moment it is known, at the latest when `ended` is called */
 	struct child child;
 	struct mcp_client client;
@@ -69,6 +75,7 @@ struct instance {
 
 	/* the pool's */
 	struct list_node node;
+	const char *retired;	   /* NULL, or why it gets no new holder and is stopped when it has none */
 	struct list_node starters; /* struct pool_acquire that wait for `opened` */
 	struct arena arena;	   /* of these two */
 	struct str key, id;
@@ -87,7 +94,7 @@ void instance_hold(struct instance *instance);
 /* Gives a hold back and leaves NULL. */
 void instance_drop(struct instance **instance);
 
-/* For status: {id, pid, key, state, era, holders, calls, uptimeSec, idleSec, noise, strays}. */
+/* For status: {id, pid, state, holders, key, calls, uptimeSec, idleSec, protocolVersion, noiseLines, noiseFirst}. */
 void instance_describe(const struct instance *instance, struct json_writer *w);
 
 #endif

@@ -80,6 +80,16 @@ static void acquire_fail(struct pool_acquire *acquire, const struct err *err)
 	loop_defer(acquire->group->pool->loop, &acquire->ready, acquire_ready);
 }
 
+static bool group_starts_for(const struct pool_group *group, struct str key)
+{
+	struct instance *instance;
+
+	list_for_each(instance, &group->instances, node)
+		if (instance->state == INSTANCE_STARTING && str_eq(instance->key, key))
+			return true;
+	return false;
+}
+
 static void acquire_expired(struct timer *timer)
 {
 	struct pool_acquire *acquire = container_of(timer, struct pool_acquire, deadline);
@@ -90,9 +100,15 @@ static void acquire_expired(struct timer *timer)
 	if (acquire->ready.call)
 		return;
 	duration_text(waited, acquire->patience_ms);
-	err_set(&err, ERR_TIMEOUT,
-		"server %.*s: no instance became free within %s: %u of at most %u are in use (raise max, or set sharing to \"shared\")",
-		STR_ARG(group->definition.name), waited, pool_group_live(group), group->definition.max);
+	if (group_starts_for(group, acquire->key))
+		err_set(&err, ERR_TIMEOUT,
+			"server %.*s is still starting after %s; call again later, or allow the call more time",
+			STR_ARG(group->definition.name), waited);
+	else
+		err_set(&err, ERR_TIMEOUT,
+			"server %.*s: no instance became free within %s: %u of at most %u are in use (raise max, or set sharing to \"shared\")",
+			STR_ARG(group->definition.name), waited, pool_group_live(group),
+			group->definition.max);
 	acquire_fail(acquire, &err);
 }
 
@@ -134,6 +150,19 @@ void pool_acquire_cancel(struct pool_acquire *acquire)
 	acquire->group = NULL;
 }
 
+/* Stops an instance that nobody holds and nobody else will be given. */
+static void group_stop_useless(struct pool_group *group, struct instance *instance)
+{
+	if (instance->holders || instance->state != INSTANCE_READY)
+		return;
+	if (group->users == 0)
+		instance_stop(instance, "its server was removed from the configuration");
+	else if (instance->retired)
+		instance_stop(instance, instance->retired);
+	else if (str_starts_with(instance->key, STR("call:")))
+		instance_stop(instance, "its call is over");
+}
+
 void pool_release(struct instance **held)
 {
 	struct instance *instance = *held;
@@ -143,13 +172,13 @@ void pool_release(struct instance **held)
 		return;
 	group = instance->owner;
 	instance->used_at = loop_now(instance->loop);
+	/* The group of one that has ended may be gone. */
 	if (instance->state == INSTANCE_ENDED) {
 		instance_drop(held);
 		return;
 	}
 	instance_drop(held);
-	if (instance->holders == 0 && group->definition.scope == HUB_SCOPE_CALL)
-		instance_stop(instance, "its call is over");
+	group_stop_useless(group, instance);
 	group_pump(group);
 }
 
@@ -180,8 +209,10 @@ static void group_instance_opened(struct instance *instance)
 	group->retry_at = 0;
 	group->err.code = 0;
 	group->definition.known_era = (int)mcp_era_of(instance->client.facts.revision);
-	group->pool->events.started(group->pool->events.context, group, instance);
+	/* Those who waited come first: what the event holds the instance for must not keep an exclusive one from them. */
 	starters_settle(instance, NULL);
+	group->pool->events.started(group->pool->events.context, group, instance);
+	group_stop_useless(group, instance);
 	group_pump(group);
 }
 
@@ -208,6 +239,16 @@ static void group_start_failed(struct pool_group *group, const struct err *err)
 	group->definition.known_era = -1;
 }
 
+/* Who waits need not wait for its end too. */
+static void group_instance_failed(struct instance *instance)
+{
+	struct pool_group *group = instance->owner;
+
+	group_start_failed(group, &instance->ended);
+	starters_settle(instance, &instance->ended);
+	group_pump(group);
+}
+
 static void pool_empty(struct deferred *deferred)
 {
 	struct pool *pool = container_of(deferred, struct pool, empty);
@@ -224,7 +265,7 @@ static void group_instance_ended(struct instance *instance)
 
 	list_remove(&instance->node);
 	pool->live--;
-	if (!instance->was_ready && !pool->stopping)
+	if (!instance->was_ready && !instance->failed && !instance->asked)
 		group_start_failed(group, &instance->ended);
 	pool->events.stopped(pool->events.context, group, instance);
 	starters_settle(instance, &instance->ended);
@@ -244,6 +285,7 @@ static void group_instance_notified(struct instance *instance, enum mcp_method m
 
 static const struct instance_events group_instance_events = {
 	.opened = group_instance_opened,
+	.failed = group_instance_failed,
 	.ended = group_instance_ended,
 	.notified = group_instance_notified,
 };
@@ -256,11 +298,38 @@ static enum mcp_open_order group_open_order(const struct pool_group *group)
 	return group->definition.known_era == MCP_MODERN ? MCP_PREFER_DISCOVER : MCP_PREFER_INITIALIZE;
 }
 
+/* What the next instance is started with: the limits are as they are now. */
+static void group_define_process(struct pool_group *group)
+{
+	const struct pool_limits *limits = &group->pool->limits;
+	const struct pool_definition *d = &group->definition;
+
+	group->process = (struct instance_definition){
+		.name = d->name,
+		.argv = d->argv,
+		.env = d->env,
+		.cwd = d->cwd,
+		.supervisor = limits->supervisor,
+		.line_max = limits->line_max,
+		.stderr_keep = limits->stderr_keep,
+		.noise_keep = limits->noise_keep,
+		.input_max = limits->input_max,
+		.requests_max = limits->requests_max,
+		.close_ms = limits->close_ms,
+		.term_ms = limits->term_ms,
+		.kill_ms = limits->kill_ms,
+		.start_ms = d->start_ms,
+		.probe_ms = limits->probe_ms,
+		.order = group_open_order(group),
+		.client_info = limits->client_info,
+	};
+}
+
 static struct instance *group_start_instance(struct pool_group *group, struct str key)
 {
 	struct instance *instance;
 
-	group->process.order = group_open_order(group);
+	group_define_process(group);
 	instance = instance_start(group->pool->loop, &group->process, &group_instance_events, group);
 	instance->key = arena_copy(&instance->arena, key);
 	instance->id =
@@ -274,7 +343,7 @@ static struct instance *group_start_instance(struct pool_group *group, struct st
 
 static bool instance_is_for(const struct instance *instance, struct str key)
 {
-	return instance->state <= INSTANCE_READY && str_eq(instance->key, key);
+	return instance->state <= INSTANCE_READY && !instance->retired && str_eq(instance->key, key);
 }
 
 static struct instance *group_idle_longest(const struct pool_group *group)
@@ -344,7 +413,7 @@ static void group_serve(struct pool_group *group, struct pool_acquire *acquire, 
 		return;
 	}
 	idle = group_idle_longest(group);
-	if (idle && !str_eq(idle->key, acquire->key))
+	if (idle)
 		instance_stop(idle, "another caller needs its place");
 }
 
@@ -379,7 +448,6 @@ static const char *const *copy_strings(struct arena *arena, const char *const *s
 
 static void group_define(struct pool_group *group, const struct pool_definition *definition)
 {
-	const struct pool_limits *limits = &group->pool->limits;
 	struct pool_definition *d = &group->definition;
 
 	*d = *definition;
@@ -388,24 +456,6 @@ static void group_define(struct pool_group *group, const struct pool_definition 
 	d->argv = copy_strings(&group->arena, definition->argv);
 	d->env = copy_strings(&group->arena, definition->env);
 	d->cwd = definition->cwd ? arena_cstr(&group->arena, str_of(definition->cwd)) : NULL;
-	group->process = (struct instance_definition){
-		.name = d->name,
-		.argv = d->argv,
-		.env = d->env,
-		.cwd = d->cwd,
-		.supervisor = limits->supervisor,
-		.line_max = limits->line_max,
-		.stderr_keep = limits->stderr_keep,
-		.noise_keep = limits->noise_keep,
-		.input_max = limits->input_max,
-		.requests_max = limits->requests_max,
-		.close_ms = limits->close_ms,
-		.term_ms = limits->term_ms,
-		.kill_ms = limits->kill_ms,
-		.start_ms = d->start_ms,
-		.probe_ms = limits->probe_ms,
-		.client_info = limits->client_info,
-	};
 }
 
 struct pool_group *pool_group_use(struct pool *pool, const struct pool_definition *definition)
@@ -413,7 +463,7 @@ struct pool_group *pool_group_use(struct pool *pool, const struct pool_definitio
 	struct pool_group *group;
 
 	list_for_each(group, &pool->groups, node)
-		if (str_eq(group->definition.id, definition->id) && group->users) {
+		if (str_eq(group->definition.id, definition->id)) {
 			group->users++;
 			return group;
 		}
@@ -439,11 +489,15 @@ static void group_collect(struct pool_group *group)
 	loop_free_later(group->pool->loop, group);
 }
 
+/* Nobody waits in this group any more, also not for an instance that starts. */
 static void group_refuse_all(struct pool_group *group, const char *why)
 {
+	struct instance *instance;
 	struct err err;
 
 	err_set(&err, ERR_CLOSED, "server %.*s: %s", STR_ARG(group->definition.name), why);
+	list_for_each(instance, &group->instances, node)
+		starters_settle(instance, &err);
 	while (!list_empty(&group->waiting))
 		acquire_fail(list_first(&group->waiting, struct pool_acquire, node), &err);
 }
@@ -458,7 +512,8 @@ void pool_group_drop(struct pool_group **dropped)
 		return;
 	group_refuse_all(group, "its configuration changed; call again");
 	list_for_each(instance, &group->instances, node)
-		instance_stop(instance, "its server was removed from the configuration");
+		if (instance->holders == 0)
+			instance_stop(instance, "its server was removed from the configuration");
 	group_collect(group);
 }
 
@@ -507,27 +562,37 @@ void pool_group_describe(const struct pool_group *group, struct json_writer *w)
 /* -- the pool ------------------------------------------------------------------------------------------------------------ */
 
 /* An instance whose client process is gone is of no use to anyone, however short its rest was. */
-static bool instance_orphaned(const struct instance *instance, enum hub_scope scope)
+static bool instance_orphaned(const struct instance *instance)
 {
 	uint64_t pid;
 
-	return scope == HUB_SCOPE_PID && str_to_u64(str_from(instance->key, STR("pid:").n), &pid) == 0 &&
-	       kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+	return str_starts_with(instance->key, STR("pid:")) &&
+	       str_to_u64(str_from(instance->key, STR("pid:").n), &pid) == 0 && kill((pid_t)pid, 0) < 0 &&
+	       errno == ESRCH;
+}
+
+static bool group_spares(const struct pool_group *group, const struct instance *instance, uint64_t now,
+			 unsigned live)
+{
+	uint64_t idle_ms = group->definition.idle_ms;
+
+	return idle_ms == 0 || now - instance->used_at < idle_ms || live <= group->definition.min;
 }
 
 static void group_reap(struct pool_group *group)
 {
 	uint64_t now = loop_now(group->pool->loop);
-	unsigned live = pool_group_live(group);
 	struct instance *instance;
+	unsigned live = 0;
 
+	list_for_each(instance, &group->instances, node)
+		live += instance->state <= INSTANCE_READY;
 	list_for_each(instance, &group->instances, node) {
-		bool orphaned = instance_orphaned(instance, group->definition.scope);
+		bool orphaned = instance_orphaned(instance);
 
 		if (instance->state != INSTANCE_READY || instance->holders)
 			continue;
-		if (!orphaned &&
-		    (now - instance->used_at < group->definition.idle_ms || live <= group->definition.min))
+		if (!orphaned && group_spares(group, instance, now, live))
 			continue;
 		instance_stop(instance, orphaned ? "its client is gone" : "it was idle");
 		live--;
@@ -557,6 +622,13 @@ struct pool *pool_new(struct loop *loop, const struct pool_limits *limits, const
 	return pool;
 }
 
+void pool_adjust(struct pool *pool, const struct pool_limits *limits)
+{
+	pool->limits = *limits;
+	if (timer_running(&pool->reaper))
+		timer_start(&pool->reaper, pool->loop, limits->reap_ms, pool_reap);
+}
+
 void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context)
 {
 	struct pool_group *group;
@@ -566,10 +638,18 @@ void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context)
 	pool->stopped = stopped;
 	pool->stopped_context = context;
 	timer_stop(&pool->reaper);
+	/* Calls end from within instance_stop(), and what their owners then do may drop any group: hold them all. */
+	list_for_each(group, &pool->groups, node)
+		group->users++;
 	list_for_each(group, &pool->groups, node) {
 		group_refuse_all(group, "the hub is shutting down");
 		list_for_each(instance, &group->instances, node)
 			instance_stop(instance, "the hub is shutting down");
+	}
+	list_for_each(group, &pool->groups, node) {
+		struct pool_group *held = group;
+
+		pool_group_drop(&held);
 	}
 	if (pool->live == 0)
 		loop_defer(pool->loop, &pool->empty, pool_empty);
@@ -588,13 +668,11 @@ void pool_free(struct pool **freed)
 	free(pool);
 }
 
-static bool instance_of_session(const struct instance *instance, enum hub_scope scope, struct str session)
+static bool instance_of_session(const struct instance *instance, struct str session)
 {
 	static const struct str prefixes[] = { STR_INIT("session:"), STR_INIT("psession:"),
 					       STR_INIT("call:") };
 
-	if (scope != HUB_SCOPE_SESSION && scope != HUB_SCOPE_PARENT_SESSION && scope != HUB_SCOPE_CALL)
-		return false;
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (str_starts_with(instance->key, prefixes[i]))
 			return str_eq(str_from(instance->key, prefixes[i].n), session);
@@ -609,9 +687,10 @@ unsigned pool_end_session(struct pool *pool, struct str session)
 
 	list_for_each(group, &pool->groups, node)
 		list_for_each(instance, &group->instances, node)
-			if (instance->state == INSTANCE_READY && instance->holders == 0 &&
-			    instance_of_session(instance, group->definition.scope, session)) {
-				instance_stop(instance, "its session is over");
+			if (instance->state <= INSTANCE_READY && !instance->retired &&
+			    instance_of_session(instance, session)) {
+				instance->retired = "its session is over";
+				group_stop_useless(group, instance);
 				ended++;
 			}
 	return ended;

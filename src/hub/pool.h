@@ -53,7 +53,8 @@ struct pool_definition {
 	enum hub_scope scope;
 	bool exclusive;	   /* sharing: one holder at a time */
 	unsigned max, min; /* instances at once; spared by the idle sweep */
-	uint64_t idle_ms, start_ms;
+	uint64_t idle_ms;  /* 0: never */
+	uint64_t start_ms;
 	enum mcp_open_order order;
 	int known_era; /* an enum mcp_era from an earlier life, or -1: asked first, whatever `order` prefers */
 };
@@ -69,11 +70,14 @@ struct pool_events {
 };
 
 struct pool *pool_new(struct loop *loop, const struct pool_limits *limits, const struct pool_events *events);
+/* Takes other limits: from the next start, wait and sweep on. */
+void pool_adjust(struct pool *pool, const struct pool_limits *limits);
 /* Ends every instance by the ladder and calls `stopped` when none is left. New acquires fail with ERR_CLOSED. */
 void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context);
 void pool_free(struct pool **pool);
 
-/* The group with this definition's id, made if need be. Each _use needs one _drop. A group without users ends its instances and goes. */
+/* The group with this definition's id, made if need be. Each _use needs one _drop. In a group without users nobody waits any more (they
+ * fail with ERR_CLOSED), idle instances are ended at once, others when they are released, and then the group goes. */
 struct pool_group *pool_group_use(struct pool *pool, const struct pool_definition *definition);
 void pool_group_drop(struct pool_group **group);
 
@@ -118,7 +122,7 @@ uint64_t pool_group_retry_in(const struct pool_group *group);
 /* An array of instances for status. */
 void pool_group_describe(const struct pool_group *group, struct json_writer *w);
 
-/* Ends the idle instances of a session or call that is over, and returns how many there were. */
+/* Ends the instances of a session or call that is over, those in use when they are released, and returns how many there were. */
 unsigned pool_end_session(struct pool *pool, struct str session);
 
 #endif

@@ -46,17 +46,31 @@ static void ready_expired(struct timer *timer)
 	loop_defer(ready->hub->loop, &ready->later, ready_deliver);
 }
 
-void hub_ready_start(struct hub_ready *ready, struct hub *hub, struct hub_server *only, bool fresh,
-		     uint64_t deadline_ms, void (*done)(struct hub_ready *ready), void *owner)
+static void ready_ask(const struct hub_ready *ready, bool fresh)
 {
 	struct hub_server *server;
 
+	list_for_each(server, &ready->hub->servers, node)
+		if ((!ready->only || ready->only == server) && (fresh || !server->snapshot))
+			refresh_begin(server, NULL);
+}
+
+void ready_ask_again(struct hub *hub)
+{
+	struct hub_ready *ready;
+
+	list_for_each(ready, &hub->readies, node)
+		ready_ask(ready, false);
+	hub_check_readies(hub);
+}
+
+void hub_ready_start(struct hub_ready *ready, struct hub *hub, struct hub_server *only, bool fresh,
+		     uint64_t deadline_ms, void (*done)(struct hub_ready *ready), void *owner)
+{
 	*ready = (struct hub_ready){ .hub = hub, .only = only, .fresh = fresh, .done = done, .owner = owner };
 	list_append(&hub->readies, &ready->node);
 	timer_start(&ready->deadline, hub->loop, deadline_ms, ready_expired);
-	list_for_each(server, &hub->servers, node)
-		if ((!only || only == server) && (fresh || !server->snapshot))
-			refresh_begin(server, NULL);
+	ready_ask(ready, fresh);
 	ready_check(ready);
 }
 

@@ -1,8 +1,8 @@
 #include "base/base.h"
 #include "hub/refresh.h"
+#include "hub/filter.h"
+#include "hub/save.h"
 #include "io/files.h"
-
-enum { CACHE_FILE_MODE = 0600 };
 
 struct hub_refresh {
 	struct hub_server *server;
@@ -12,81 +12,49 @@ struct hub_refresh {
 	struct arena arena; /* of the scope key */
 };
 
-/* -- files --------------------------------------------------------------------------------------------------------------- */
-
-struct hub_save {
-	struct job job;
-	struct hub *hub;
-	char *path;
-	struct str text;
-	struct err err;
-};
-
-static void save_work(struct job *job)
-{
-	struct hub_save *save = container_of(job, struct hub_save, job);
-
-	(void)file_write(save->path, save->text, &(struct file_write_options){ .mode = CACHE_FILE_MODE },
-			 &save->err);
-}
-
-static void save_done(struct job *job, bool cancelled)
-{
-	struct hub_save *save = container_of(job, struct hub_save, job);
-	struct hub *hub = save->hub;
-
-	(void)cancelled;
-	if (save->err.code)
-		hub_tell_event(hub, LOG_LEVEL_WARN, STR("cache.write"), STR(""), str_of(save->err.message));
-	free((char *)save->text.p);
-	free(save->path);
-	free(save);
-	hub->saves--;
-	hub_check_stopped(hub);
-}
-
-static char *cache_path(const struct hub *hub, struct str name)
-{
-	size_t size = strlen(hub->limits.cache_dir) + name.n + 2;
-	char *path = xmalloc(size);
-
-	snprintf(path, size, "%s/%.*s", hub->limits.cache_dir, STR_ARG(name));
-	return path;
-}
-
-void hub_save_file(struct hub *hub, struct str name, struct str text)
-{
-	struct hub_save *save = xnew(struct hub_save);
-
-	save->hub = hub;
-	save->path = cache_path(hub, name);
-	save->text = text;
-	hub->saves++;
-	loop_work(hub->loop, &save->job, save_work, save_done);
-}
+/* -- on disk ------------------------------------------------------------------------------------------------------------- */
 
 static struct str schemas_name(const struct hub_server *server, struct arena *arena)
 {
 	return arena_printf(arena, "schemas-%.*s.json", STR_ARG(server->pool_id));
 }
 
+/* Takes over `all`. */
+static void refresh_set(struct hub_server *server, struct catalogue_snapshot *all)
+{
+	catalogue_unref(&server->all);
+	server->all = all;
+	refresh_show(server);
+}
+
+void refresh_show(struct hub_server *server)
+{
+	struct catalogue_snapshot *old = server->snapshot;
+
+	server->snapshot = NULL;
+	if (server->all && server->config)
+		server->snapshot =
+			filter_apply(&server->config->filter, server->all, server->hub->limits.seed);
+	catalogue_unref(&old);
+}
+
 void refresh_load_cached(struct hub_server *server)
 {
 	struct hub *hub = server->hub;
 	_cleanup_arena_ struct arena arena = { 0 };
-	struct catalogue_snapshot *snapshot;
+	struct catalogue_snapshot *all;
 	_cleanup_free_ char *path = NULL;
 	struct str text;
 
 	arena_init(&arena, 0);
 	if (!hub->limits.cache_dir)
 		return;
-	path = cache_path(hub, schemas_name(server, &arena));
+	path = save_path(hub, schemas_name(server, &arena));
 	if (file_read(path, hub->limits.list_max, &text, NULL) < 0)
 		return;
 	/* A damaged cache is as good as none: the server will be asked. */
-	if (catalogue_decode(text, server->namespace, hub->limits.seed, &snapshot, NULL) == 0)
-		server->snapshot = snapshot;
+	if (catalogue_decode(text, server->namespace, hub->limits.seed, &all, NULL) == 0)
+		refresh_set(server, all);
 	free((char *)text.p);
 }
 
@@ -98,8 +66,8 @@ static void refresh_save(struct hub_server *server)
 
 	arena_init(&arena, 0);
 	buf_init(&out, hub->limits.list_max);
-	if (hub->limits.cache_dir && catalogue_encode(server->snapshot, &out) == 0)
-		hub_save_file(hub, schemas_name(server, &arena), buf_take(&out));
+	if (hub->limits.cache_dir && catalogue_encode(server->all, &out) == 0)
+		save_file(hub, schemas_name(server, &arena), buf_take(&out));
 }
 
 /* -- one refresh --------------------------------------------------------------------------------------------------------- */
@@ -117,20 +85,40 @@ static void refresh_free(struct hub_refresh *refresh)
 	hub_server_drop(&server);
 }
 
+/* Failures put off what the hub does by itself; whoever asks is served at once. */
+static void refresh_count(struct hub_server *server, const struct err *err)
+{
+	const struct pool_limits *limits = &server->hub->limits.pool;
+	uint64_t wait;
+
+	if (!err) {
+		server->refresh_err.code = 0;
+		server->refresh_failures = 0;
+		server->read = true;
+		return;
+	}
+	server->refresh_err = *err;
+	wait = ++server->refresh_failures * limits->backoff_step_ms;
+	server->refresh_at =
+		loop_now(server->hub->loop) + (wait < limits->backoff_max_ms ? wait : limits->backoff_max_ms);
+	hub_tell_event(server->hub, LOG_LEVEL_WARN, STR("server.list"), server->name, str_of(err->message));
+}
+
 static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 {
 	struct hub_server *server = refresh->server;
 	struct hub *hub = server->hub;
-	bool again = server->stale && !err;
+	struct instance *instance = take_ptr(refresh->instance);
+	bool again = server->stale;
 
-	server->refresh_err = err ? *err : (struct err){ 0 };
-	if (err)
-		hub_tell_event(hub, LOG_LEVEL_WARN, STR("server.list"), server->name, str_of(err->message));
-	server->stale = false;
 	server->users++;
+	server->stale = false;
+	refresh_count(server, err);
 	refresh_free(refresh);
-	if (again && server->config)
-		refresh_begin(server, NULL);
+	/* What changed meanwhile is read from whom it changed at, if that still runs. */
+	if (again)
+		refresh_begin(server, instance && instance->state == INSTANCE_READY ? instance : NULL);
+	pool_release(&instance);
 	hub_check_readies(hub);
 	hub_server_drop(&server);
 }
@@ -138,14 +126,14 @@ static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 static void refresh_take(struct hub_server *server, const struct str *items, size_t count,
 			 struct str instructions)
 {
-	struct catalogue_snapshot *old = server->snapshot;
+	bool known = server->snapshot != NULL;
+	uint64_t hash = known ? server->snapshot->hash : 0;
 
-	server->snapshot = catalogue_build(server->namespace, items, count, instructions, loop_wall_ms(),
-					   server->hub->limits.seed);
+	refresh_set(server, catalogue_build(server->namespace, items, count, instructions, loop_wall_ms(),
+					    server->hub->limits.seed));
 	refresh_save(server);
-	if (!old || old->hash != server->snapshot->hash)
+	if (server->snapshot && (!known || hash != server->snapshot->hash))
 		hub_tools_changed(server->hub);
-	catalogue_unref(&old);
 }
 
 static void refresh_listed(struct mcp_listing *listing, const struct err *err)
@@ -196,7 +184,7 @@ void refresh_begin(struct hub_server *server, struct instance *instance)
 	struct hub_refresh *refresh;
 	struct hub_caller nobody = { 0 };
 
-	if (!server->group)
+	if (!server->group || !server->config || server->hub->stopping)
 		return;
 	if (server->refresh) {
 		/* A refresh that waits for an instance will see what is new anyway. */
@@ -217,7 +205,7 @@ void refresh_begin(struct hub_server *server, struct instance *instance)
 	pool_acquire_start(
 		&refresh->acquire, server->group,
 		hub_scope_key(pool_group_scope(server->group), &nobody, STR("catalogue"), &refresh->arena),
-		server->hub->limits.acquire_ms, refresh_acquired, refresh);
+		server->hub->limits.refresh_ms, refresh_acquired, refresh);
 }
 
 void refresh_cancel(struct hub_server *server)

@@ -15,14 +15,17 @@ void refresh_cancel(struct hub_server *server);
 /* Takes the snapshot that an earlier life left on disk, if there is one. Blocking, for start-up. */
 void refresh_load_cached(struct hub_server *server);
 
-/* Writes `text` to `name` in the cache directory, on the worker pool. Takes over text (from buf_take()). */
-void hub_save_file(struct hub *hub, struct str name, struct str text);
+/* What is to be seen of server->all, as the configuration says now. */
+void refresh_show(struct hub_server *server);
 
 /* For the others of the room. */
 void hub_tell_event(struct hub *hub, enum log_level level, struct str event, struct str server,
 		    struct str detail);
 void hub_tools_changed(struct hub *hub);
 void hub_check_readies(struct hub *hub);
+/* After a reload: begins what those who wait need of servers that are new or different. */
+void ready_ask_again(struct hub *hub);
+/* To be called when a call or a file has ended. */
 void hub_check_stopped(struct hub *hub);
 
 #endif

@@ -10,6 +10,10 @@
 
 #include <openssl/evp.h>
 
+enum {
+	POOL_ID_DIGITS = sizeof(((struct hub_server *)0)->pool_id_digits),
+};
+
 /* The words of the settings and of hub/caller.h are the same, in the same order. */
 _Static_assert((int)CHOICE_POOL_SCOPE_GLOBAL == (int)HUB_SCOPE_GLOBAL, "scopes");
 _Static_assert((int)CHOICE_POOL_SCOPE_CALL == (int)HUB_SCOPE_CALL, "scopes");
@@ -27,6 +31,7 @@ void hub_server_drop(struct hub_server **dropped)
 	if (--server->users)
 		return;
 	list_remove(&server->node);
+	catalogue_unref(&server->all);
 	catalogue_unref(&server->snapshot);
 	pool_group_drop(&server->group);
 	arena_release(&server->arena);
@@ -41,26 +46,53 @@ static void digest_add(EVP_MD_CTX *digest, struct str text)
 	BUG_ON(EVP_DigestUpdate(digest, &n, sizeof(n)) != 1 || EVP_DigestUpdate(digest, text.p, text.n) != 1);
 }
 
-/* The first 16 digits of a SHA-256 over all that makes a process what it is: equal ids share their processes. */
-static struct str pool_id_of(const struct pool_definition *d, struct arena *arena)
+static int variable_compare(const void *a, const void *b)
+{
+	const struct variable *x = a, *y = b;
+
+	return str_compare(x->name, y->name);
+}
+
+/* In the order of their names, which says nothing. */
+static void digest_add_variables(EVP_MD_CTX *digest, const struct config_process *process,
+				 struct arena *arena)
+{
+	struct variable *sorted = arena_array(arena, struct variable, process->env_count + 1);
+
+	if (process->env_count)
+		memcpy(sorted, process->env, process->env_count * sizeof(*sorted));
+	qsort(sorted, process->env_count, sizeof(*sorted), variable_compare);
+	for (size_t i = 0; i < process->env_count; i++) {
+		digest_add(digest, sorted[i].name);
+		digest_add(digest, sorted[i].value);
+	}
+}
+
+/*
+ * The first 16 digits of a SHA-256 over all that makes a process what it is: equal ids share their processes. Our own environment is not in it: it is the
+ * same for all, and what is kept on disk by this id is to be found again from another terminal.
+ */
+static struct str pool_id_of(const struct pool_definition *d, const struct config_process *process,
+			     struct arena *arena)
 {
 	EVP_MD_CTX *digest = EVP_MD_CTX_new();
 	unsigned char hash[EVP_MAX_MD_SIZE];
-	char digits[17];
+	char digits[POOL_ID_DIGITS + 1];
 
 	BUG_ON(!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1);
-	for (const char *const *arg = d->argv; *arg; arg++)
-		digest_add(digest, str_of(*arg));
-	digest_add(digest, str_of(d->cwd));
-	for (const char *const *variable = d->env; *variable; variable++)
-		digest_add(digest, str_of(*variable));
+	digest_add(digest, arena_printf(arena, "%zu %zu", process->args.count, process->env_count));
+	digest_add(digest, process->command);
+	for (size_t i = 0; i < process->args.count; i++)
+		digest_add(digest, process->args.items[i]);
+	digest_add(digest, process->cwd);
+	digest_add_variables(digest, process, arena);
 	digest_add(digest, arena_printf(arena, "%u %d %u %u %llu %llu %u", (unsigned)d->scope, d->exclusive,
 					d->max, d->min, (unsigned long long)d->idle_ms,
 					(unsigned long long)d->start_ms, (unsigned)d->order));
 	BUG_ON(EVP_DigestFinal_ex(digest, hash, NULL) != 1);
 	EVP_MD_CTX_free(digest);
-	hex_encode(digits, hash, (sizeof(digits) - 1) / 2);
-	return arena_copy(arena, str_make(digits, sizeof(digits) - 1));
+	hex_encode(digits, hash, POOL_ID_DIGITS / 2);
+	return arena_copy(arena, str_make(digits, POOL_ID_DIGITS));
 }
 
 static const char *const *server_argv(const struct config_process *process, struct arena *arena)
@@ -73,62 +105,86 @@ static const char *const *server_argv(const struct config_process *process, stru
 	return argv;
 }
 
+const struct config_limits *hub_server_limits(struct hub_server *server)
+{
+	if (server->config)
+		config_server_limits(server->config, server->hub->settings, &server->limits);
+	return &server->limits;
+}
+
 /* What the pool needs; all in the arena, for the length of pool_group_use(). */
-static void server_define(const struct hub_server *server, struct pool_definition *d, struct arena *arena)
+static void server_define(struct hub_server *server, struct pool_definition *d, struct arena *arena)
 {
 	const struct hub *hub = server->hub;
 	const struct config_process *process = &server->config->process;
-	struct config_limits limits;
+	const struct config_limits *limits = hub_server_limits(server);
+	int protocol = server->config->protocol;
 
-	config_server_limits(server->config, hub->settings, &limits);
+	if (protocol < 0)
+		protocol = (int)settings_choice(hub->settings, SETTING_UPSTREAM_PROTOCOL);
 	*d = (struct pool_definition){
 		.name = server->name,
 		.argv = server_argv(process, arena),
 		.env = environment_with(&hub->environment, process->env, process->env_count, arena),
 		.cwd = process->cwd.n ? process->cwd.p : NULL,
-		.scope = (enum hub_scope)limits.scope,
-		.exclusive = limits.sharing == CHOICE_POOL_SHARING_EXCLUSIVE,
-		.max = (unsigned)limits.max,
-		.min = (unsigned)limits.min,
-		.idle_ms = limits.idle_ms,
-		.start_ms = limits.start_ms,
-		.order = (enum mcp_open_order)(
-			server->config->protocol >= 0
-				? (unsigned)server->config->protocol
-				: settings_choice(hub->settings, SETTING_UPSTREAM_PROTOCOL)),
+		.scope = (enum hub_scope)limits->scope,
+		.exclusive = limits->sharing == CHOICE_POOL_SHARING_EXCLUSIVE,
+		.max = (unsigned)limits->max,
+		.min = (unsigned)limits->min,
+		.idle_ms = limits->idle_ms,
+		.start_ms = limits->start_ms,
+		.order = (enum mcp_open_order)protocol,
 	};
-	d->id = pool_id_of(d, arena);
+	d->id = pool_id_of(d, process, arena);
 	d->known_era = eras_get(hub->eras, d->id);
+}
+
+/* Whether the entry can be used at all; server->err says why not. */
+static bool server_check(struct hub_server *server)
+{
+	const struct config_server *config = server->config;
+
+	server->err.code = 0;
+	if (config->error)
+		server->err = *config->error;
+	else if (config->process.transport != CONFIG_STDIO)
+		err_set(&server->err, ERR_UNSUPPORTED,
+			"server %.*s (%.*s:%u): servers behind a url are not part of this version; give it a command",
+			STR_ARG(server->name), STR_ARG(config->file), config->line);
+	return server->err.code == 0;
+}
+
+/* What is known of another process, or of none, says nothing about this one. */
+static void server_identify(struct hub_server *server, struct str pool_id)
+{
+	if (str_eq(server->pool_id, pool_id))
+		return;
+	memcpy(server->pool_id_digits, pool_id.p, pool_id.n);
+	server->pool_id = str_make(server->pool_id_digits, pool_id.n);
+	refresh_cancel(server);
+	catalogue_unref(&server->all);
+	server->read = false;
+	server->refresh_failures = 0;
+	server->refresh_at = 0;
+	server->refresh_err.code = 0;
+	if (pool_id.n)
+		refresh_load_cached(server);
 }
 
 void server_attach(struct hub_server *server)
 {
 	struct pool_group *old = take_ptr(server->group);
-	struct config_limits limits;
-	struct pool_definition d;
+	struct pool_definition d = { .id = STR("") };
 	_cleanup_arena_ struct arena arena = { 0 };
 
 	arena_init(&arena, 0);
-	if (server->config->error)
-		server->err = *server->config->error;
-	else if (server->config->process.transport != CONFIG_STDIO)
-		err_set(&server->err, ERR_UNSUPPORTED,
-			"server %.*s (%.*s:%u): servers behind a url are not part of this version; give it a command",
-			STR_ARG(server->name), STR_ARG(server->config->file), server->config->line);
-	else
-		server->err.code = 0;
-	if (!server->err.code) {
-		config_server_limits(server->config, server->hub->settings, &limits);
-		server->call_ms = limits.call_ms;
+	server->description = server->config->description;
+	if (server_check(server)) {
 		server_define(server, &d, &arena);
 		server->group = pool_group_use(server->hub->pool, &d);
-		if (!str_eq(server->pool_id, d.id)) {
-			server->pool_id = arena_copy(&server->arena, d.id);
-			refresh_cancel(server);
-			catalogue_unref(&server->snapshot);
-			refresh_load_cached(server);
-		}
 	}
+	server_identify(server, d.id);
+	refresh_show(server);
 	pool_group_drop(&old);
 }
 
@@ -141,7 +197,6 @@ struct hub_server *server_new(struct hub *hub, const struct config_server *confi
 	server->users = 1;
 	server->name = arena_copy(&server->arena, config->name);
 	server->namespace = arena_copy(&server->arena, config->namespace);
-	server->description = arena_copy(&server->arena, config->description);
 	list_init(&server->node);
 	return server;
 }
@@ -150,7 +205,9 @@ void server_remove(struct hub_server *server)
 {
 	refresh_cancel(server);
 	list_remove(&server->node);
+	(void)hub_server_limits(server); /* for the calls that still run */
 	server->config = NULL;
+	server->description = str_make(NULL, 0);
 	hub_server_drop(&server);
 }
 
@@ -165,28 +222,40 @@ static void describe_error(const struct hub_server *server, struct json_writer *
 		json_member_u64(w, STR("retryInSec"), pool_group_retry_in(server->group) / MS_PER_SECOND + 1);
 }
 
+static void describe_catalogue(const struct hub_server *server, struct json_writer *w)
+{
+	const struct catalogue_snapshot *shown = server->snapshot;
+	uint64_t now = loop_wall_ms();
+
+	if (!shown)
+		return;
+	json_member_u64(w, STR("tools"), shown->count);
+	if (shown->count < server->all->count)
+		json_member_u64(w, STR("hiddenTools"), server->all->count - shown->count);
+	/* Clocks are set back, and a file may say anything. */
+	json_member_u64(w, STR("schemaAgeSec"),
+			now > shown->fetched_at ? (now - shown->fetched_at) / MS_PER_SECOND : 0);
+	if (shown->skipped)
+		json_member_u64(w, STR("skippedTools"), shown->skipped);
+}
+
 void hub_server_describe(const struct hub_server *server, struct json_writer *w)
 {
-	const struct catalogue_snapshot *snapshot = server->snapshot;
 	struct config_limits limits;
 
 	config_server_limits(server->config, server->hub->settings, &limits);
 	json_write_object_begin(w);
 	json_member_str(w, STR("name"), server->name);
 	json_member_str(w, STR("namespace"), server->namespace);
+	if (server->description.n)
+		json_member_str(w, STR("description"), server->description);
 	json_member_str(w, STR("sharing"),
 			limits.sharing == CHOICE_POOL_SHARING_EXCLUSIVE ? STR("exclusive") : STR("shared"));
 	json_member_str(w, STR("scope"), str_of(hub_scope_name((enum hub_scope)limits.scope)));
 	json_member_i64(w, STR("max"), limits.max);
 	json_member_u64(w, STR("live"), server->group ? pool_group_live(server->group) : 0);
 	json_member_u64(w, STR("calls"), server->calls);
-	if (snapshot) {
-		json_member_u64(w, STR("tools"), snapshot->count);
-		json_member_u64(w, STR("schemaAgeSec"),
-				(loop_wall_ms() - snapshot->fetched_at) / MS_PER_SECOND);
-	}
-	if (snapshot && snapshot->skipped)
-		json_member_u64(w, STR("skippedTools"), snapshot->skipped);
+	describe_catalogue(server, w);
 	describe_error(server, w);
 	json_write_key(w, STR("instances"));
 	if (server->group)
