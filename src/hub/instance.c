@@ -95,7 +95,7 @@ static void instance_end(struct instance *instance)
 static void instance_opened(struct mcp_open *open, const struct err *err)
 {
 	struct instance *instance = container_of(open, struct instance, open);
-	char what[ERR_MESSAGE_MAX + sizeof("did not start: ")];
+	char what[ERR_MESSAGE_MAX + sizeof("did not start: ")], waited[DURATION_TEXT_MAX];
 
 	if (!err) {
 		instance->state = INSTANCE_READY;
@@ -106,7 +106,13 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 	/* The process has ended: instance_exited(), which told us, has the reason and decides. */
 	if (instance->client.closed)
 		return;
-	snprintf(what, sizeof(what), "did not start: %s", err->message);
+	/* Which of its messages was left unanswered, and what was left of the time then, would only mislead. */
+	if (err->code == ERR_TIMEOUT)
+		snprintf(what, sizeof(what),
+			 "did not start: no answer to the handshake within %.*s (pool.startTimeout)",
+			 STR_ARG(duration_text(waited, instance->definition->start_ms)));
+	else
+		snprintf(what, sizeof(what), "did not start: %s", err->message);
 	instance_blame(instance, err->code, what);
 	instance_end(instance);
 	instance->failed = true;

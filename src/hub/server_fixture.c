@@ -497,6 +497,8 @@ static void begin(void)
 {
 	FILE *starts = options.starts ? fopen(options.starts, "a") : NULL;
 
+	if (options.shut)
+		close(STDIN_FILENO);
 	if (starts) {
 		fprintf(starts, "%d\n", getpid());
 		fclose(starts);
@@ -509,8 +511,6 @@ static void begin(void)
 		signal(SIGTERM, SIG_IGN);
 	if (options.noise)
 		say_noise();
-	if (options.shut)
-		close(STDIN_FILENO);
 }
 
 int main(int argc, char **argv)
