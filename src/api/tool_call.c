@@ -135,10 +135,9 @@ static void write_failure(const struct hub_call_result *result, struct json_writ
 
 static void fail_call(struct tool_call *state, const struct hub_call_result *result)
 {
-	/* A name that does not exist is the caller's mistake, as any other malformed request is. */
-	unsigned status = result->error			       ? 502
-			  : result->err->code == ERR_NOT_FOUND ? 400
-							       : api_status_of(result->err->code);
+	/* A name that does not exist, or is hidden, is the caller's mistake, as any other malformed request is. */
+	bool callers = result->err && (result->err->code == ERR_NOT_FOUND || result->err->code == ERR_DENIED);
+	unsigned status = result->error ? 502 : callers ? 400 : api_status_of(result->err->code);
 	struct json_writer w;
 	struct buf out;
 

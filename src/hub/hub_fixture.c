@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 enum {
-	TURNS_MAX = 60000, /* of one millisecond at least */
+	TURNS_MAX = 15000, /* of one millisecond at least */
 	FILE_MAX = 1 << 20,
 };
 

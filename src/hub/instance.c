@@ -106,6 +106,12 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 	/* The process has ended: instance_exited(), which told us, has the reason and decides. */
 	if (instance->client.closed)
 		return;
+	/* It has closed its stdin. Most likely it is ending, and how it ends says more. */
+	if (err->code == ERR_CLOSED) {
+		instance->shut = true;
+		child_stop(&instance->child);
+		return;
+	}
 	/* Which of its messages was left unanswered, and what was left of the time then, would only mislead. */
 	if (err->code == ERR_TIMEOUT)
 		snprintf(what, sizeof(what),
@@ -171,6 +177,9 @@ static void instance_describe_end(struct instance *instance, const struct child_
 			STR_ARG(end));
 	else if (status->err.code)
 		err_set(&instance->ended, ERR_CLOSED, "server %.*s: %.*s", STR_ARG(name), STR_ARG(end));
+	else if (instance->shut && status->signal_number)
+		instance_blame(instance, ERR_CLOSED,
+			       "did not start: it closed its standard input and went on running");
 	else {
 		snprintf(what, sizeof(what), "%.*s%s", STR_ARG(end),
 			 instance->was_ready ? "" : " before it was ready");
@@ -179,11 +188,14 @@ static void instance_describe_end(struct instance *instance, const struct child_
 }
 
 /* Some servers made before server/discover existed exit when they are asked anything before `initialize`: those get a second process. */
-static bool instance_try_again(struct instance *instance)
+static bool instance_try_again(struct instance *instance, const struct child_status *status)
 {
-	if (instance->state != INSTANCE_STARTING || instance->restarted || !instance->open.probe_unanswered)
+	bool ended_by_us = instance->shut && status->signal_number;
+
+	if (instance->restarted || !instance->open.probe_unanswered || ended_by_us)
 		return false;
 	instance->restarted = true;
+	instance->shut = false;
 	mcp_open_cancel(&instance->open);
 	mcp_client_release(&instance->client);
 	instance_init_client(instance);
@@ -197,11 +209,10 @@ static void instance_exited(struct child *child, const struct child_status *stat
 {
 	struct instance *instance = instance_of_child(child);
 
-	instance->open.probe_unanswered = instance->open.probe_unanswered && status->started;
 	if (instance->state == INSTANCE_STARTING && status->started) {
 		/* Tells the handshake that its peer is gone, so that it can say whether it was only a probe. */
 		mcp_client_closed(&instance->client, NULL);
-		if (instance_try_again(instance))
+		if (instance_try_again(instance, status))
 			return;
 	}
 	instance_describe_end(instance, status);

@@ -62,6 +62,7 @@ struct instance {
 	void *owner;
 	enum instance_state state;
 	bool was_ready;
+	bool shut;	  /* it closed its stdin before it was ready */
 	bool failed;	  /* events->failed was called */
 	bool asked;	  /* its end is instance_stop()'s doing, and no failure of its own */
 	struct err ended; /* why: from the moment it is known, at the latest when `ended` is called */

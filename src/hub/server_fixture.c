@@ -17,14 +17,11 @@
  *	--list-error        answers tools/list with an error; --list-silent with nothing; --list-die by exiting with 5
  *	--changes N         says that its tools changed during each of the first N lists
  */
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base/base.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 enum {
 	HELD_MAX = 16, /* calls that wait for the tool `free` */
@@ -46,6 +43,16 @@ static char *held[HELD_MAX];
 static int held_count, new_tools;
 static char seen[SEEN_MAX];
 static bool initialized;
+
+/* Digits at the start; 0 when there are none. */
+static int number_of(const char *text)
+{
+	int number = 0;
+
+	while (*text >= '0' && *text <= '9')
+		number = number * 10 + (*text++ - '0');
+	return number;
+}
 
 /* -- looking at a message ------------------------------------------------------------------------------------------------ */
 
@@ -129,7 +136,7 @@ static void tell_changed(void)
 static void pass_gate(void)
 {
 	char byte;
-	int fd = open(options.gate, O_RDONLY);
+	int fd = open(options.gate, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || read(fd, &byte, 1) != 1)
 		exit(EXIT_FAILURE);
@@ -207,7 +214,7 @@ static void print_tool(int at)
 static void handle_list(const char *id)
 {
 	char *cursor = member("cursor");
-	int at = cursor ? atoi(cursor + 1) : 0, end = at + options.page;
+	int at = cursor ? number_of(cursor + 1) : 0, end = at + options.page;
 	bool last = end >= tool_total();
 
 	free(cursor);
@@ -485,11 +492,11 @@ static void take_options(char **argv)
 		else if (strcmp(*arg, "--fail-while") == 0)
 			options.fail_while = *++arg;
 		else if (strcmp(*arg, "--tools") == 0)
-			options.tools = atoi(*++arg);
+			options.tools = number_of(*++arg);
 		else if (strcmp(*arg, "--page") == 0)
-			options.page = atoi(*++arg);
+			options.page = number_of(*++arg);
 		else if (strcmp(*arg, "--changes") == 0)
-			options.changes = atoi(*++arg);
+			options.changes = number_of(*++arg);
 	}
 }
 
