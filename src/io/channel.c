@@ -34,8 +34,9 @@ static void channel_lost(struct channel *channel)
 
 static void channel_want(struct channel *channel)
 {
+	/* Reading notices every end. A peer that has stopped sending may still read, until it is gone. */
 	watch_set(&channel->watch,
-		  WATCH_HANGUP | (channel->reading ? WATCH_READ : 0) | (channel->unsent.n ? WATCH_WRITE : 0));
+		  (channel->reading ? WATCH_READ : WATCH_GONE) | (channel->unsent.n ? WATCH_WRITE : 0));
 }
 
 static void channel_flush(struct channel *channel)
@@ -89,7 +90,7 @@ static void channel_ready(struct watch *watch, unsigned events)
 		channel_flush(channel);
 	if ((events & WATCH_READ) && channel->watch.handle && channel->reading)
 		channel_read(channel);
-	else if ((events & WATCH_HANGUP) && channel->watch.handle && !channel->reading)
+	else if ((events & WATCH_GONE) && channel->watch.handle)
 		channel_lost(channel);
 }
 
@@ -98,7 +99,7 @@ int channel_start(struct channel *channel, struct loop *loop, int fd, size_t uns
 {
 	*channel = (struct channel){ .loop = loop, .events = events, .fd = fd, .reading = true };
 	buf_init(&channel->unsent, unsent_max);
-	return watch_start(&channel->watch, loop, fd, WATCH_READ | WATCH_HANGUP, channel_ready, err);
+	return watch_start(&channel->watch, loop, fd, WATCH_READ, channel_ready, err);
 }
 
 int channel_write(struct channel *channel, struct str bytes)

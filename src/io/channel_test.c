@@ -108,7 +108,15 @@ static void test_peer_that_only_stops_sending_still_reads(void **state)
 	assert_int_equal(f->ended, 1);
 	assert_int_equal(f->gone, 0);
 	assert_int_equal(channel_write(&f->channel, STR("late")), 0);
+	loop_run(f->loop);
+	assert_int_equal(f->drained, 1);
+	assert_int_equal(f->gone, 0);
 	assert_int_equal(read(f->peer, got, sizeof(got)), 4);
+	/* Nothing is written any more, and still it is noticed when the peer goes. */
+	close_fd(&f->peer);
+	loop_run(f->loop);
+	assert_int_equal(f->gone, 1);
+	assert_int_equal(f->ended, 1);
 }
 
 static void test_peer_that_closes_is_gone(void **state)

@@ -60,7 +60,7 @@ static inline bool timer_running(const struct timer *timer)
 
 /* -- descriptors ------------------------------------------------------------------------------------------------------ */
 
-enum watch_events { WATCH_READ = 1, WATCH_WRITE = 2, WATCH_HANGUP = 4 };
+enum watch_events { WATCH_READ = 1, WATCH_WRITE = 2, WATCH_HANGUP = 4, WATCH_GONE = 8 };
 
 struct watch;
 typedef void watch_ready(struct watch *watch, unsigned events);
@@ -73,7 +73,8 @@ struct watch {
 
 /*
  * Calls `ready` whenever the descriptor is readable or writable as asked (level-triggered). WATCH_HANGUP reports that the peer
- * closed without the need to read or write. A descriptor in error is reported as all that was asked for: the next read() or
+ * closed, or only stopped sending, without the need to read or write; WATCH_GONE that nothing can be sent to it either, which a
+ * peer over TCP shows only when something is sent. A descriptor in error is reported as all that was asked for: the next read() or
  * write() tells the error. `events` 0 keeps the watch registered and silent. The descriptor is made non-blocking, stays the
  * caller's, has at most one watch, and must not be closed before watch_stop(). ERR_DENIED for a regular file, which never blocks.
  */

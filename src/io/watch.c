@@ -6,16 +6,18 @@ struct watch_handle {
 	struct watch *watch;
 };
 
+/* Epoll reports a hangup (EPOLLHUP) whatever was asked for, and libuv passes it on as all that was asked for. Asking for urgent data, which
+ * nobody sends, keeps a descriptor polled for that alone. */
 static int watch_to_uv(unsigned events)
 {
 	return (events & WATCH_READ ? UV_READABLE : 0) | (events & WATCH_WRITE ? UV_WRITABLE : 0) |
-	       (events & WATCH_HANGUP ? UV_DISCONNECT : 0);
+	       (events & WATCH_HANGUP ? UV_DISCONNECT : 0) | (events & WATCH_GONE ? UV_PRIORITIZED : 0);
 }
 
 static unsigned watch_from_uv(int events)
 {
 	return (events & UV_READABLE ? WATCH_READ : 0u) | (events & UV_WRITABLE ? WATCH_WRITE : 0u) |
-	       (events & UV_DISCONNECT ? WATCH_HANGUP : 0u);
+	       (events & UV_DISCONNECT ? WATCH_HANGUP : 0u) | (events & UV_PRIORITIZED ? WATCH_GONE : 0u);
 }
 
 static void watch_event(uv_poll_t *poll, int status, int events)
