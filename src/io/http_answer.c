@@ -130,11 +130,17 @@ void http_respond_take(struct http_request *request, const struct http_answer *a
 
 /* -- answers of the server's own --------------------------------------------------------------------------------------- */
 
+static bool refuses_head(const struct http_connection *c)
+{
+	return c->state == CONNECTION_REQUEST ? c->head_only : c->parser && http_parser_is_head(c->parser);
+}
+
 void http_answer_refuse(struct http_connection *c, unsigned status, const char *problem)
 {
 	struct http_answer answer = { .status = status,
 				      .content_type = STR("text/plain; charset=utf-8"),
 				      .close = true };
+	bool head_only = refuses_head(c);
 	struct str head;
 
 	/* An answer that has begun cannot become another one. */
@@ -153,7 +159,7 @@ void http_answer_refuse(struct http_connection *c, unsigned status, const char *
 			 (struct iovec[]){ { (char *)head.p, head.n },
 					   { (char *)problem, strlen(problem) },
 					   { (char *)"\n", 1 } },
-			 3, false);
+			 head_only ? 1 : 3, false);
 	http_connection_answered(c);
 }
 

@@ -22,6 +22,7 @@ struct http_parser {
 	const char *problem;
 	bool skipped_empty_line;
 	bool has_request_line;
+	bool is_head;
 	struct span method, target;
 	unsigned minor;
 	bool has_host, has_length, has_coding, is_chunked, expects_continue;
@@ -122,6 +123,7 @@ static enum http_parse take_request_line(struct http_parser *parser, struct str 
 	if (!str_split(&rest, ' ', &method) || !str_split(&rest, ' ', &target) ||
 	    !str_split(&rest, ' ', &version) || str_split(&rest, ' ', &rest))
 		return refuse(parser, 400, "The request line is not METHOD, target and version.");
+	parser->is_head = str_eq(method, STR("HEAD"));
 	if (take_method(parser, method) == HTTP_PARSE_REFUSED ||
 	    take_version(parser, version) == HTTP_PARSE_REFUSED ||
 	    take_target(parser, method, target) == HTTP_PARSE_REFUSED)
@@ -304,4 +306,9 @@ unsigned http_parser_status(const struct http_parser *parser)
 const char *http_parser_problem(const struct http_parser *parser)
 {
 	return parser->problem;
+}
+
+bool http_parser_is_head(const struct http_parser *parser)
+{
+	return parser->is_head;
 }

@@ -74,5 +74,7 @@ struct http_field http_parser_field(const struct http_parser *parser, struct str
 /* After HTTP_PARSE_REFUSED: the status to answer with, and a sentence for the person who sent it. */
 unsigned http_parser_status(const struct http_parser *parser);
 const char *http_parser_problem(const struct http_parser *parser);
+/* Whether the method is known to be HEAD, whatever became of the rest: a refusal of it has no body either (RFC 9110 section 9.3.2). */
+bool http_parser_is_head(const struct http_parser *parser);
 
 #endif

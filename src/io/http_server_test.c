@@ -351,6 +351,27 @@ static void test_refusal_text(void **state)
 	bench_stop(&bench);
 }
 
+/* RFC 9110 section 9.3.2: no answer to HEAD has a body, and a refusal is one, as soon as the method can be read. */
+static void test_refusal_of_head(void **state)
+{
+	static const char *const requests[] = { "HEAD /../ HTTP/1.1\r\nHost: a\r\n\r\n",
+						"HEAD / HTTP/1.1\r\n\r\n",
+						"HEAD / HTTP/1.1\r\nHost: a\r\nX\r\n\r\n" };
+
+	(void)state;
+	bench_start(&bench, &limits, answer_path);
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+		struct peer peer;
+
+		connect_and_send(&peer, requests[i]);
+		peer_expect_status(&peer, "HTTP/1.1 400 Bad Request\r\n");
+		peer_read_to_end(&peer);
+		assert_int_equal(peer.got.n, 0);
+		peer_close(&peer);
+	}
+	bench_stop(&bench);
+}
+
 /* -- time-outs --------------------------------------------------------------------------------------------------------- */
 
 static void test_header_times_out(void **state)
@@ -815,6 +836,7 @@ int main(void)
 		cmocka_unit_test_setup(test_strictness, set_up),
 		cmocka_unit_test_setup(test_limits_of_heads, set_up),
 		cmocka_unit_test_setup(test_refusal_text, set_up),
+		cmocka_unit_test_setup(test_refusal_of_head, set_up),
 		cmocka_unit_test_setup(test_header_times_out, set_up),
 		cmocka_unit_test_setup(test_many_half_sent, set_up),
 		cmocka_unit_test_setup(test_idle_times_out, set_up),
