@@ -115,23 +115,30 @@ static const struct operation_input *path_input(const struct operation *operatio
 	return NULL;
 }
 
+/* There is no such route, or not for this method. */
+static void v1_refuse_route(struct http_request *request)
+{
+	char storage[OPERATION_ALLOW_MAX];
+	struct str allow = operation_allow(request->path, storage);
+
+	if (allow.n)
+		api_respond_error(request, 405,
+				  arena_concat(&request->arena, STR("this route takes "), allow, STR("")),
+				  &(struct http_field){ STR("Allow"), allow }, 1);
+	else
+		api_respond_error(request, 404,
+				  STR("there is no such route; GET /v1/openapi.json has them all"), NULL, 0);
+}
+
 static void v1_request(struct api *api, struct http_request *request)
 {
-	struct str parameter, allowed;
-	const struct operation *operation =
-		operation_route(request->method, request->path, &parameter, &allowed);
+	struct str parameter;
+	const struct operation *operation = operation_route(request->method, request->path, &parameter);
 	struct api_call *call;
 	struct err err = { 0 };
 
-	if (!operation && allowed.p) {
-		api_respond_error(request, 405,
-				  arena_printf(&request->arena, "this route takes %.*s", STR_ARG(allowed)),
-				  &(struct http_field){ STR("Allow"), allowed }, 1);
-		return;
-	}
 	if (!operation) {
-		api_respond_error(request, 404,
-				  STR("there is no such route; GET /v1/openapi.json has them all"), NULL, 0);
+		v1_refuse_route(request);
 		return;
 	}
 	call = v1_call(api, request, operation);

@@ -7,6 +7,8 @@
 enum {
 	/* Bytes of one answer. What operations write is bounded by what they list; this only keeps a mistake from taking all memory. */
 	ANSWER_MAX = 256 << 20,
+	/* Longest wrong value that an error repeats. */
+	VALUE_QUOTED = 40,
 };
 
 /* -- inputs -------------------------------------------------------------------------------------------------------------- */
@@ -28,19 +30,19 @@ static const struct api_value *call_value(const struct api_call *call, struct st
 
 static struct str json_join_strings(struct str raw, struct arena *arena)
 {
-	static const struct json_limits limits = { 0 };
-	struct str joined = { NULL, 0 };
+	_cleanup_buf_ struct buf joined = { 0 };
 	const struct str *items;
 	size_t count;
 
-	if (jsonrpc_split(raw, &limits, arena, SIZE_MAX, &items, &count, NULL) < 0)
-		return joined;
+	if (jsonrpc_split(raw, NULL, arena, SIZE_MAX, &items, &count, NULL) < 0)
+		return str_make(NULL, 0);
+	buf_init(&joined, raw.n); /* no string is longer than its source, nor is a comma */
 	for (size_t i = 0; i < count; i++) {
-		struct str item = jsonrpc_decode_str(items[i], arena);
-
-		joined = joined.p ? arena_concat(arena, joined, STR(","), item) : item;
+		if (i > 0)
+			buf_append_char(&joined, ',');
+		buf_append(&joined, jsonrpc_decode_str(items[i], arena));
 	}
-	return joined;
+	return arena_copy(arena, buf_str(&joined));
 }
 
 struct str api_input_str(const struct api_call *call, struct str name)
@@ -69,16 +71,19 @@ int64_t api_input_int(const struct api_call *call, struct str name, int64_t othe
 	return value && str_to_i64(value_source(value), &number) == 0 ? number : otherwise;
 }
 
+static bool number_of(struct str text, double *ret_number)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+
+	return json_parse(&doc, text, NULL, NULL) == 0 && json_double(json_root(&doc), ret_number) == 0;
+}
+
 double api_input_number(const struct api_call *call, struct str name, double otherwise)
 {
 	const struct api_value *value = call_value(call, name);
-	_cleanup_json_ struct json_doc doc = { 0 };
 	double number;
 
-	if (!value || json_parse(&doc, value_source(value), NULL, NULL) < 0 ||
-	    json_double(json_root(&doc), &number) < 0)
-		return otherwise;
-	return number;
+	return value && number_of(value_source(value), &number) ? number : otherwise;
 }
 
 bool api_input_bool(const struct api_call *call, struct str name, bool otherwise)
@@ -97,41 +102,71 @@ struct str api_input_raw(const struct api_call *call, struct str name)
 	return value ? value->raw : str_make(NULL, 0);
 }
 
-static const char *json_kind_name(struct str raw)
+/* The value itself when that is short, else what it is. */
+static struct str raw_in_words(struct str raw)
 {
+	if (raw.n <= VALUE_QUOTED)
+		return raw;
 	switch (raw.p[0]) {
 	case '"':
-		return "a string";
+		return STR("another string");
 	case '{':
-		return "an object";
+		return STR("an object");
 	case '[':
-		return "an array";
-	case 't':
-	case 'f':
-		return "a boolean";
-	case 'n':
-		return "null";
+		return STR("an array");
 	default:
-		return "a number";
+		return STR("another number");
 	}
 }
 
-static bool integer_in_range(const struct operation_input *input, struct str text)
+static bool integer_fits(const struct operation_input *input, struct str text)
 {
 	int64_t number;
 
 	return str_to_i64(text, &number) == 0 && (!input->has_minimum || number >= input->minimum);
 }
 
-static bool raw_fits(const struct operation_input *input, struct str raw)
+static bool number_fits(const struct operation_input *input, struct str text)
+{
+	double number;
+
+	return number_of(text, &number) && (!input->has_minimum || number >= input->minimum);
+}
+
+static bool is_choice(const struct operation_input *input, struct str text)
+{
+	struct str rest = input->choices, word;
+
+	while (str_split(&rest, '|', &word))
+		if (str_eq(word, text))
+			return true;
+	return input->choices.n == 0;
+}
+
+/* Several strings in one input stand in an array, or in one string with commas between them. */
+static bool is_strings(struct str raw, struct arena *arena)
+{
+	const struct str *items;
+	size_t count;
+
+	if (jsonrpc_split(raw, NULL, arena, SIZE_MAX, &items, &count, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!str_starts_with(items[i], STR("\"")))
+			return false;
+	return count > 0;
+}
+
+static bool raw_fits(const struct operation_input *input, struct str raw, struct arena *arena)
 {
 	switch (input->kind) {
 	case INPUT_STRING:
-		return raw.p[0] == '"' || raw.p[0] == '[';
+		return raw.p[0] == '"' ? is_choice(input, jsonrpc_decode_str(raw, arena))
+				       : input->choices.n == 0 && is_strings(raw, arena);
 	case INPUT_INTEGER:
-		return integer_in_range(input, raw);
+		return integer_fits(input, raw);
 	case INPUT_NUMBER:
-		return raw.p[0] == '-' || (raw.p[0] >= '0' && raw.p[0] <= '9');
+		return number_fits(input, raw);
 	case INPUT_BOOLEAN:
 		return raw.p[0] == 't' || raw.p[0] == 'f';
 	case INPUT_OBJECT:
@@ -140,14 +175,47 @@ static bool raw_fits(const struct operation_input *input, struct str raw)
 	return false;
 }
 
-static const char *kind_wanted(const struct operation_input *input)
+static bool text_fits(const struct operation_input *input, struct str text)
 {
-	static const char *const wanted[] = {
+	switch (input->kind) {
+	case INPUT_STRING:
+		return is_choice(input, text);
+	case INPUT_INTEGER:
+		return integer_fits(input, text);
+	case INPUT_NUMBER:
+		return number_fits(input, text);
+	case INPUT_BOOLEAN:
+		return str_eq(text, STR("true")) || str_eq(text, STR("false")) || str_eq(text, STR("1")) ||
+		       str_eq(text, STR("0"));
+	case INPUT_OBJECT:
+		break;
+	}
+	return false;
+}
+
+/* "an integer of at least 1", "one of daemon, client". */
+static struct str wanted(const struct operation_input *input, struct arena *arena)
+{
+	static const char *const kinds[] = {
 		[INPUT_STRING] = "a string",   [INPUT_INTEGER] = "an integer", [INPUT_NUMBER] = "a number",
 		[INPUT_BOOLEAN] = "a boolean", [INPUT_OBJECT] = "an object",
 	};
+	struct str rest = input->choices, word, list = { NULL, 0 };
 
-	return wanted[input->kind];
+	while (rest.n && str_split(&rest, '|', &word))
+		list = list.n ? arena_concat(arena, list, STR(", "), word) : word;
+	if (list.n)
+		return arena_concat(arena, STR("one of "), list, STR(""));
+	if (input->has_minimum)
+		return arena_printf(arena, "%s of at least %d", kinds[input->kind], input->minimum);
+	return str_of(kinds[input->kind]);
+}
+
+static int refuse_value(const struct api_call *call, const struct operation_input *input, struct str is,
+			struct err *err)
+{
+	return err_set(err, ERR_INVALID, "\"%.*s\" must be %.*s, and is %.*s", STR_ARG(input->name),
+		       STR_ARG(wanted(input, call->arena)), STR_ARG(is));
 }
 
 static int call_set(struct api_call *call, const struct operation_input *input, struct str raw,
@@ -164,14 +232,8 @@ static int call_set(struct api_call *call, const struct operation_input *input, 
 int api_take_text(struct api_call *call, const struct operation_input *input, struct str text,
 		  struct err *err)
 {
-	bool boolean = str_eq(text, STR("true")) || str_eq(text, STR("false")) || str_eq(text, STR("1")) ||
-		       str_eq(text, STR("0"));
-
-	if ((input->kind == INPUT_INTEGER && !integer_in_range(input, text)) ||
-	    (input->kind == INPUT_BOOLEAN && !boolean))
-		return err_set(err, ERR_INVALID, "\"%.*s\" must be %s%s, and is \"%.*s\"",
-			       STR_ARG(input->name), kind_wanted(input),
-			       input->has_minimum ? " of at least 1" : "", STR_ARG(text));
+	if (!text_fits(input, text))
+		return refuse_value(call, input, arena_concat(call->arena, STR("\""), text, STR("\"")), err);
 	return call_set(call, input, str_make(NULL, 0), arena_copy(call->arena, text), err);
 }
 
@@ -188,11 +250,8 @@ int api_take_object(struct api_call *call, struct str object, struct err *err)
 		/* What an operation does not know may belong to a newer client: it is left alone, as JSON APIs do. */
 		if (!input || member->type == JSON_NULL || input->place == INPUT_COMMAND_LINE)
 			continue;
-		if (!raw_fits(input, member->raw))
-			return err_set(err, ERR_INVALID, "\"%.*s\" must be %s%s, not %s",
-				       STR_ARG(input->name), kind_wanted(input),
-				       input->has_minimum ? " of at least 1" : "",
-				       json_kind_name(member->raw));
+		if (!raw_fits(input, member->raw, call->arena))
+			return refuse_value(call, input, raw_in_words(member->raw), err);
 		if (call_set(call, input, member->raw, str_make(NULL, 0), err) < 0)
 			return ERR_INVALID;
 	}
@@ -223,13 +282,16 @@ int api_take_query(struct api_call *call, struct str query, struct err *err)
 		if (pair.n == 0)
 			continue;
 		if (decode_form(call->arena, str_slice(pair, 0, equals), &name) < 0 ||
-		    decode_form(call->arena, equals == STR_NONE ? STR("true") : str_from(pair, equals + 1),
+		    decode_form(call->arena, equals == STR_NONE ? STR("") : str_from(pair, equals + 1),
 				&value) < 0)
 			return err_set(err, ERR_INVALID, "the query has a malformed escape in \"%.*s\"",
 				       STR_ARG(pair));
 		input = operation_input_find(call->operation, name);
 		if (!input || input->place == INPUT_PATH || input->place == INPUT_COMMAND_LINE)
 			continue;
+		/* "?plumbing" switches it on. */
+		if (equals == STR_NONE && input->kind == INPUT_BOOLEAN)
+			value = STR("true");
 		if (api_take_text(call, input, value, err) < 0)
 			return ERR_INVALID;
 	}

@@ -17,22 +17,33 @@ static bool route_matches(struct str route, struct str path, struct str *ret_par
 	return ret_parameter->n > 0 && str_find_char(*ret_parameter, '/') == STR_NONE;
 }
 
-const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter,
-					struct str *ret_allowed)
+const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter)
 {
-	*ret_allowed = str_make(NULL, 0);
-	for (size_t i = 0; i < OPERATION_COUNT; i++) {
-		const struct operation *operation = &operations[i];
+	struct str served = str_eq(method, STR("HEAD")) ? STR("GET") : method;
 
-		if (!route_matches(operation->route, path, ret_parameter))
-			continue;
-		if (str_eq(operation->method, method) ||
-		    (str_eq(method, STR("HEAD")) && str_eq(operation->method, STR("GET"))))
-			return operation;
-		if (!ret_allowed->p)
-			*ret_allowed = operation->method;
-	}
+	for (size_t i = 0; i < OPERATION_COUNT; i++)
+		if (route_matches(operations[i].route, path, ret_parameter) &&
+		    str_eq(operations[i].method, served))
+			return &operations[i];
+	*ret_parameter = str_make(NULL, 0);
 	return NULL;
+}
+
+struct str operation_allow(struct str path, char storage[OPERATION_ALLOW_MAX])
+{
+	struct str parameter;
+	size_t n = 0;
+
+	for (size_t i = 0; i < OPERATION_COUNT; i++) {
+		struct str method = operations[i].method;
+
+		if (!route_matches(operations[i].route, path, &parameter))
+			continue;
+		n += (size_t)snprintf(storage + n, OPERATION_ALLOW_MAX - n, "%s%.*s%s", n ? ", " : "",
+				      STR_ARG(method), str_eq(method, STR("GET")) ? ", HEAD" : "");
+		BUG_ON(n >= OPERATION_ALLOW_MAX);
+	}
+	return str_make(storage, n);
 }
 
 const struct operation *operation_tool(struct str tool)

@@ -61,11 +61,15 @@ struct operation {
 extern const struct operation operations[OPERATION_COUNT];
 
 /*
- * The operation of a request. A path that exists for other methods only gives NULL and *ret_allowed (for the Allow field; else empty). The path
- * parameter, when there is one, is what `path` has in its place, a view; empty otherwise.
+ * The operation of a request, or NULL. HEAD is served by what serves GET. The path parameter, when there is one, is what `path` has in its place, a view; empty
+ * otherwise.
  */
-const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter,
-					struct str *ret_allowed);
+const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter);
+
+/* The methods that `path` takes, for the field Allow: "GET, HEAD, POST". Empty: there is no such path. */
+enum { OPERATION_ALLOW_MAX = 64 };
+struct str operation_allow(struct str path, char storage[OPERATION_ALLOW_MAX]);
+
 const struct operation *operation_tool(struct str tool);
 
 /* The input of that name or alias; NULL when there is none. */

@@ -7,15 +7,16 @@
 struct str http_field(const struct http_request *request, struct str name)
 {
 	struct str value = { NULL, 0 };
-	/* The arena is the one part of a request that questions may change. */
-	struct arena *arena = &http_connection_of(request)->request.arena;
 
 	for (size_t i = 0; i < request->field_count; i++) {
 		const struct http_field *field = &request->fields[i];
 
 		if (!str_eq_ignoring_case(field->name, name))
 			continue;
-		value = value.p ? arena_concat(arena, value, STR(", "), field->value) : field->value;
+		/* The arena is the one part of a request that questions may change. */
+		value = value.p ? arena_concat(&http_connection_of(request)->request.arena, value, STR(", "),
+					       field->value)
+				: field->value;
 	}
 	return value;
 }
