@@ -9,11 +9,12 @@ const entryName = host.env('MCPX_ENTRY_NAME');
 function scriptFrames(stack) {
 	const frames = [];
 	for (const line of String(stack ?? '').split('\n')) {
-		const at = /^\s+at (?:(.*?) \()?((?:file|https?):.*?|\/.*?):(\d+):(\d+)\)?$/.exec(line);
+		const at = /^\s+at (?:async )?(?:(.*?) \()?((?:file|https?):.*?|\/.*?):(\d+):(\d+)\)?$/.exec(line);
 		if (!at || at[2] === import.meta.url) continue;
 		const [, what, url, row] = at;
 		const ours = url === entryUrl;
-		const column = ours && row === '1' ? Math.max(1, Number(at[4]) - offset) : Number(at[4]);
+		const column = Number(at[4]) - (ours && row === '1' ? offset : 0);
+		if (column < 1) continue; // the line that starts a snippet
 		frames.push({ ours, what: what?.replace(/^async |^Object\./, ''), file: ours ? entryName : pathOf(url), line: Number(row), column });
 	}
 	return frames;

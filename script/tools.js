@@ -11,7 +11,7 @@ for (const [namespace, , listed] of $index) {
 Object.freeze(tools);
 
 const paths = Object.freeze({
-	cwd: host.env('MCPX_CWD') ?? host.cwd(),
+	cwd: host.env('MCPX_CWD') || host.cwd(),
 	entry: host.env('MCPX_ENTRY'),
 	client: host.env('MCPX_CLIENT'),
 	config: host.env('MCPX_CONFIG_PATH'),

@@ -223,6 +223,7 @@ void api_drain(struct api *api)
 void api_release(struct api *api)
 {
 	hub_unlisten(&api->listener);
+	buf_release(&api->client);
 	mcp_http_door_free(&api->mcp);
 	door_release(&api->door);
 }

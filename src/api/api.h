@@ -48,8 +48,10 @@ struct api {
 	struct list_node stdio_doors; /* of `mcpx serve` */
 	struct list_node runs;	      /* scripts that run */
 	unsigned run_count;
-	uint64_t last_use; /* loop_now() of the last request */
-	unsigned active;   /* requests that are not answered */
+	struct buf client;	    /* the plain client of all namespaces; empty until it is asked for */
+	uint64_t client_generation; /* of the hub, that it was made for */
+	uint64_t last_use;	    /* loop_now() of the last request */
+	unsigned active;	    /* requests that are not answered */
 };
 
 /* Ready to serve; the fields up to `server` are set by the program. */

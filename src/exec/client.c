@@ -93,9 +93,9 @@ int exec_selection_check(const struct exec_catalogue *catalogue, struct str sele
 
 /* -- types ---------------------------------------------------------------------------------------------------------------- */
 
-static bool takes_nothing(struct str type)
+static bool says_nothing(struct str type)
 {
-	return str_eq(type, STR("Record<string, never>")) || str_eq(type, STR("unknown"));
+	return str_eq(type, STR("unknown")) || str_eq(type, STR("Record<string, unknown>"));
 }
 
 /* Whether a call may leave its argument out: nothing is required of it. */
@@ -104,6 +104,13 @@ static bool may_be_omitted(const struct json *schema)
 	return !json_count(json_get(schema, STR("required"))) && !json_get(schema, STR("anyOf")) &&
 	       !json_get(schema, STR("oneOf")) && !json_get(schema, STR("allOf")) &&
 	       !json_get(schema, STR("$ref"));
+}
+
+/* The type of arguments of which the schema says nothing more: none, when it says that they are an object without declared members. */
+static struct str no_arguments(const struct json *schema)
+{
+	return json_is(json_get(schema, STR("properties")), JSON_OBJECT) ? STR("{}")
+									 : STR("Record<string, unknown>");
 }
 
 /* "read(args: { path: string }): Promise<any>;" with its comment, and the definitions that this refers to into `aliases`. */
@@ -130,8 +137,8 @@ static void write_function(struct buf *out, struct buf *aliases, const struct ca
 	schema_indent(out, 1);
 	schema_write_name(out, tool->function);
 	buf_printf(out, "(args%s: %.*s): Promise<", may_be_omitted(input) ? "?" : "",
-		   STR_ARG(takes_nothing(arguments) ? STR("Record<string, unknown>") : arguments));
-	if (takes_nothing(result))
+		   STR_ARG(says_nothing(arguments) ? no_arguments(input) : arguments));
+	if (says_nothing(result))
 		buf_append(out, STR("any"));
 	else
 		buf_printf(out, "Result<%.*s>", STR_ARG(result));

@@ -40,6 +40,8 @@ struct exec_frame {
 		value; /* raw JSON. EMIT, RESULT: the value. LOG, CALL, ARTIFACT: an object with the frame's members. Else empty */
 	struct str
 		text; /* STDOUT, STDERR: bytes as they came. LOG: the message. ERROR: what went wrong, for people */
+	/* ERROR: the tool calls that the script had made, a line of text each; the oldest are left out where they are many. */
+	struct str calls;
 	enum log_level level; /* LOG */
 	const struct exec_run *run;
 };

@@ -58,15 +58,13 @@ static void stack_text(struct str detail, struct buf *out)
 
 static void error_text(const struct exec_frame *frame, struct buf *out)
 {
-	struct str calls = exec_run_calls(frame->run);
-
 	buf_append(out, frame->text);
 	begin_line(out);
 	stack_text(frame->value, out);
-	if (!calls.n)
+	if (!frame->calls.n)
 		return;
-	buf_append(out, STR("tool calls made by then:\n"));
-	buf_append(out, calls);
+	buf_printf(out, "tool calls made by then (%u):\n", frame->run->outcome.calls);
+	buf_append(out, frame->calls);
 }
 
 void exec_frame_text(const struct exec_frame *frame, struct str value, bool everything, struct buf *out)

@@ -32,10 +32,9 @@ static void exec_finish(struct exec_process *process)
 {
 	struct exec_run *run = process->run;
 
-	timer_stop(&process->timer);
-	run->events->done(run);
 	run->process = NULL;
 	process_release(process);
+	run->events->done(run);
 }
 
 /* The script did nothing. */
@@ -121,11 +120,6 @@ static void script_exited(struct child *child, const struct child_status *status
 
 	outcome->duration_ms = loop_now(process->loop) - process->started;
 	timer_stop(&process->timer);
-	if (!status->started) {
-		outcome->started = false;
-		exec_refuse(process, &status->err);
-		return;
-	}
 	exec_story_end(process, status);
 	exec_finish(process);
 }
@@ -160,9 +154,9 @@ static const char *const *script_environment(struct exec_process *process)
 		{ STR("MCPX_PID"), arena_printf(arena, "%d", (int)getpid()) },
 		{ STR("MCPX_RUNTIME"), exec_runtime_name(process->run->runtime) },
 		{ STR("MCPX_CLIENT"), prepared->client },
-		{ STR("MCPX_ENTRY"), prepared->entry },
-		{ STR("MCPX_ENTRY_NAME"), prepared->entry_name },
-		{ STR("MCPX_ENTRY_OFFSET"), arena_printf(arena, "%zu", prepared->entry_offset) },
+		{ STR("MCPX_ENTRY"), prepared->names.path },
+		{ STR("MCPX_ENTRY_NAME"), prepared->names.shown },
+		{ STR("MCPX_ENTRY_OFFSET"), arena_printf(arena, "%zu", prepared->offset) },
 		{ STR("MCPX_EXPORT"), spec->export_name },
 		{ STR("MCPX_CAPTURE_CONSOLE"), spec->capture_console ? STR("1") : STR("0") },
 		/* A unix socket that is no copy of another machine's: we are on the daemon's. */
@@ -207,7 +201,7 @@ static const char *const *script_command(struct exec_process *process)
 	if (module)
 		argv[n++] = prepared->launcher.p;
 	if (deno || !module)
-		argv[n++] = prepared->entry.p;
+		argv[n++] = prepared->names.path.p;
 	for (size_t i = 0; i < spec->argument_count; i++)
 		argv[n++] = spec->arguments[i].p;
 	return argv;
@@ -292,8 +286,9 @@ static void exec_prepared(struct exec_process *process, struct exec_preparation 
 	struct arena *arena = &process->arena;
 
 	*to = *from;
-	to->entry = arena_copy(arena, from->entry);
-	to->entry_name = arena_copy(arena, from->entry_name);
+	to->names.path = arena_copy(arena, from->names.path);
+	to->names.shown = arena_copy(arena, from->names.shown);
+	to->names.prefix = arena_copy(arena, from->names.prefix);
 	to->launcher = arena_copy(arena, from->launcher);
 	to->client = arena_copy(arena, from->client);
 	for (size_t i = 0; i < from->candidate_count; i++) {

@@ -119,10 +119,6 @@ void exec_run_stop(struct exec_run *run);
 /* Kills it with everything that came from it, silently; no callback any more. Harmless on one that is over or never began (zeroed). */
 void exec_run_cancel(struct exec_run *run);
 
-/* The tool calls that it made, one line of text each, the newest last and the oldest left out where they are many; for the message of a failure. Valid
- * in callbacks. */
-struct str exec_run_calls(const struct exec_run *run);
-
 /* Stops taking the script's stdout, and goes on: for slow readers. */
 void exec_run_pause(struct exec_run *run);
 void exec_run_resume(struct exec_run *run);

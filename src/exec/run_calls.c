@@ -110,10 +110,8 @@ static void list_call(struct exec_process *process, const struct exec_call *call
 				    STR_ARG(utf8_cut(call->name, CALL_LINE_ERROR_MAX)),
 				    str_eq(ending->outcome, STR("unknown")) ? "outcome unknown" : "failed",
 				    STR_ARG(error));
-	while (lines->n + line.n > lines->max) {
+	while (lines->n + line.n > lines->max)
 		buf_drop(lines, str_find_char(buf_str(lines), '\n') + 1);
-		process->call_lines_dropped++;
-	}
 	buf_append(lines, line);
 }
 
@@ -191,9 +189,4 @@ void exec_calls_init(struct exec_process *process)
 {
 	list_init(&process->calls);
 	buf_init(&process->call_lines, CALL_LINES_MAX);
-}
-
-struct str exec_run_calls(const struct exec_run *run)
-{
-	return run->process ? buf_str(&run->process->call_lines) : str_make(NULL, 0);
 }

@@ -63,8 +63,8 @@ static int prepare_file(struct preparing *p)
 	if (!S_ISREG(st.st_mode))
 		return err_set(&p->prepared->err, ERR_INVALID, "%s: a script is a file, and this is none",
 			       path.p);
-	p->prepared->entry = path;
-	p->prepared->entry_name = path;
+	p->prepared->names.path = path;
+	p->prepared->names.shown = path;
 	return keep_launcher(p);
 }
 
@@ -75,8 +75,8 @@ static int prepare_module(struct preparing *p)
 
 	if (r < 0)
 		return r;
-	p->prepared->entry = path_in(p->spec, p->arena, name);
-	p->prepared->entry_name = STR("script");
+	p->prepared->names.path = path_in(p->spec, p->arena, name);
+	p->prepared->names.shown = STR("script");
 	return keep_launcher(p);
 }
 
@@ -84,20 +84,37 @@ static int prepare_snippet(struct preparing *p)
 {
 	_cleanup_buf_ struct buf text = { .max = ARENA_MAX_DEFAULT };
 	struct str name;
+	size_t prefix;
 	int r;
 
 	if (p->spec->export_name.n)
 		return err_set(&p->prepared->err, ERR_INVALID,
 			       "export is \"%.*s\", and the source exports nothing: it is a snippet",
 			       STR_ARG(p->spec->export_name));
-	p->prepared->entry_offset = exec_snippet_write(
-		&text, p->spec->source, arena_concat(p->arena, STR("./"), p->client_name, STR("")));
+	prefix = exec_snippet_write(&text, p->spec->source,
+				    arena_concat(p->arena, STR("./"), p->client_name, STR("")),
+				    &p->prepared->offset);
 	if (buf_failed(&text))
 		return err_set(&p->prepared->err, ERR_TOO_LARGE, "the source is too long");
+	p->prepared->names.prefix = arena_copy(p->arena, str_slice(buf_str(&text), 0, prefix));
 	r = keep_file(p, "snippet", "mts", buf_str(&text), &name);
-	p->prepared->entry = path_in(p->spec, p->arena, name);
-	p->prepared->entry_name = STR("snippet");
+	p->prepared->names.path = path_in(p->spec, p->arena, name);
+	p->prepared->names.shown = STR("snippet");
 	return r;
+}
+
+static int check_cwd(struct preparing *p)
+{
+	struct stat st;
+
+	if (!p->spec->cwd.n)
+		return 0;
+	if (stat(p->spec->cwd.p, &st) < 0)
+		return err_errno(&p->prepared->err, "%s: the script cannot run there", p->spec->cwd.p);
+	return S_ISDIR(st.st_mode)
+		       ? 0
+		       : err_set(&p->prepared->err, ERR_INVALID,
+				 "%s: the script cannot run there: it is no directory", p->spec->cwd.p);
 }
 
 static int prepare(struct preparing *p, struct str search_path)
@@ -106,7 +123,8 @@ static int prepare(struct preparing *p, struct str search_path)
 	struct exec_prepared *prepared = p->prepared;
 	int r;
 
-	if ((r = directory_make_private(arena_cstr(p->arena, spec->directory), &prepared->err)) < 0 ||
+	if ((r = check_cwd(p)) < 0 ||
+	    (r = directory_make_private(arena_cstr(p->arena, spec->directory), &prepared->err)) < 0 ||
 	    (r = exec_runtime_find(spec->runtime, spec->order, spec->order_count, search_path,
 				   spec->directory, p->arena, prepared->candidates,
 				   &prepared->candidate_count, &prepared->err)) < 0 ||

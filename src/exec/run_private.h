@@ -14,6 +14,7 @@
 #include "json/json.h"
 #include "exec/channel.h"
 #include "exec/run.h"
+#include "exec/words.h"
 #include "io/child.h"
 
 enum exec_state { EXEC_PREPARING, EXEC_PROBING, EXEC_RUNNING };
@@ -22,9 +23,8 @@ enum exec_state { EXEC_PREPARING, EXEC_PROBING, EXEC_RUNNING };
 struct exec_prepared {
 	struct exec_candidate candidates[EXEC_CANDIDATES_MAX];
 	size_t candidate_count;
-	struct str entry;      /* path of what is evaluated: the user's file, or one of ours */
-	struct str entry_name; /* what the user calls it */
-	size_t entry_offset;   /* columns in front of a snippet's first line */
+	struct exec_names names; /* of what is evaluated: the user's file, or one of ours */
+	size_t offset;		 /* columns in front of a snippet's first line */
 	struct str
 		launcher; /* path of the module that calls the entry's export; empty for a snippet, which does by itself */
 	struct str client; /* path of the client */
@@ -73,7 +73,6 @@ struct exec_process {
 	struct list_node calls;
 	unsigned calls_listed;
 	struct buf call_lines;
-	unsigned call_lines_dropped;
 };
 
 /* -- run_prepare.c -------------------------------------------------------------------------------------------------------- */

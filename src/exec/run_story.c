@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "base/units.h"
 #include "exec/run_private.h"
+#include "exec/words.h"
 #include "json/json.h"
 #include "mcp/jsonrpc.h"
 #include "text/utf8.h"
@@ -26,7 +27,12 @@ void exec_tell(struct exec_process *process, enum exec_frame_kind kind, struct s
 	       enum log_level level)
 {
 	const struct exec_frame frame = {
-		.kind = kind, .value = value, .text = text, .level = level, .run = process->run
+		.kind = kind,
+		.value = value,
+		.text = text,
+		.calls = kind == EXEC_FRAME_ERROR ? buf_str(&process->call_lines) : str_make(NULL, 0),
+		.level = level,
+		.run = process->run,
 	};
 
 	process->run->events->frame(process->run, &frame);
@@ -342,32 +348,6 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 			    STR_ARG(json_number_text(json_get(record, STR("column")))));
 }
 
-/* Terminal control sequences (ECMA-48: ESC [ parameters, final byte) and other control characters go; our file has the name that the user knows. */
-static struct str clean_words(struct exec_process *process, struct arena *arena)
-{
-	_cleanup_buf_ struct buf clean = { .max = ARENA_MAX_DEFAULT };
-	struct str words = buf_str(&process->words), entry = process->prepared.entry;
-	struct str url = arena_concat(arena, STR("file://"), entry, STR(""));
-
-	for (size_t i = 0; i < words.n;) {
-		struct str rest = str_from(words, i);
-
-		if (rest.p[0] == '\x1b' && rest.n > 1 && rest.p[1] == '[') {
-			for (i += 2; i < words.n && !(words.p[i] >= '@' && words.p[i] <= '~'); i++)
-				;
-			i++;
-		} else if (entry.n && (str_starts_with(rest, url) || str_starts_with(rest, entry))) {
-			buf_append(&clean, process->prepared.entry_name);
-			i += str_starts_with(rest, url) ? url.n : entry.n;
-		} else {
-			if ((unsigned char)rest.p[0] >= ' ' || rest.p[0] == '\n' || rest.p[0] == '\t')
-				buf_append_char(&clean, rest.p[0]);
-			i++;
-		}
-	}
-	return utf8_clean(arena, arena_copy(arena, str_trim(buf_str(&clean))));
-}
-
 /* Why the run failed; empty when it did not. */
 static struct str describe_failure(struct exec_process *process, const struct child_status *status,
 				   struct arena *arena)
@@ -376,6 +356,8 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 	char storage[CHILD_STATUS_TEXT_MAX], duration[DURATION_TEXT_MAX], size[BYTE_SIZE_TEXT_MAX];
 	struct str said = describe_record(process, arena), words;
 
+	if (!status->started)
+		return arena_copy(arena, str_of(status->err.message));
 	if (outcome->timed_out)
 		return arena_printf(arena, "timed out after %s (exec.timeout)",
 				    duration_text(duration, process->spec.limits.timeout_ms).p);
@@ -393,15 +375,17 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 	}
 	if (status->exit_code == 0)
 		return str_make(NULL, 0);
-	words = clean_words(process, arena);
+	words = exec_clean_words(buf_str(&process->words), &process->prepared.names, arena);
 	return arena_printf(arena, "the script %s%s%.*s", child_status_text(storage, status).p,
 			    words.n ? ":\n" : "", STR_ARG(words));
 }
 
 static int exit_code_of(const struct exec_process *process, const struct child_status *status)
 {
-	enum { SIGNALLED = 128 }; /* as shells say it */
+	enum { SIGNALLED = 128, NOT_EXECUTABLE = 126 }; /* as shells say it */
 
+	if (!status->started)
+		return NOT_EXECUTABLE;
 	if (process->run->outcome.timed_out)
 		return EXEC_EXIT_TIMED_OUT;
 	if (status->exit_code < 0)

@@ -140,6 +140,16 @@ static struct str value_text(struct arena *arena, const struct json *value)
 	return arena_copy(arena, buf_str(&text));
 }
 
+/* What stands between a description and more of it. */
+static const char *comment_joint(struct str text)
+{
+	if (!text.n)
+		return "";
+	if (str_find_char(text, '\n') != STR_NONE)
+		return "\n";
+	return text.p[text.n - 1] == '.' ? " " : ". ";
+}
+
 void schema_write_comment(struct buf *out, struct str description, const struct json *schema, unsigned indent)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
@@ -149,7 +159,7 @@ void schema_write_comment(struct buf *out, struct str description, const struct 
 
 	arena_init(&arena, 0);
 	if (otherwise)
-		rest = arena_printf(&arena, "%.*s%s@default %.*s", STR_ARG(rest), rest.n ? "\n" : "",
+		rest = arena_printf(&arena, "%.*s%sDefault: %.*s", STR_ARG(rest), comment_joint(rest),
 				    STR_ARG(value_text(&arena, otherwise)));
 	if (json_bool_or(json_get(schema, STR("deprecated")), false))
 		rest = arena_concat(&arena, rest, rest.n ? STR("\n@deprecated") : STR("@deprecated"),
@@ -426,7 +436,7 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 
 	if (!declared && !json_count(json_get(schema, STR("required")))) {
 		if (json_is(json_get(schema, STR("additionalProperties")), JSON_FALSE) && !further)
-			return atom(STR("Record<string, never>"));
+			return atom(STR("{}"));
 		return atom(arena_printf(
 			types->arena, "Record<string, %.*s>",
 			STR_ARG(further && further == json_get(schema, STR("additionalProperties"))

@@ -319,11 +319,12 @@ static size_t columns(struct str text)
 	return count;
 }
 
-size_t exec_snippet_write(struct buf *out, struct str source, struct str client)
+size_t exec_snippet_write(struct buf *out, struct str source, struct str client, size_t *ret_columns)
 {
 	_cleanup_buf_ struct buf body = { .max = source.n + 1 }, imports = { .max = source.n * 3 + 1 };
-	size_t before = out->n, offset;
+	size_t before = out->n, prefix;
 
+	*ret_columns = 0;
 	buf_append(&body, source);
 	move_imports(&body, &imports);
 	buf_printf(out, "import{$mcpx}from\"%.*s\";", STR_ARG(client));
@@ -332,8 +333,9 @@ size_t exec_snippet_write(struct buf *out, struct str source, struct str client)
 	buf_append(out, STR("await $mcpx.start(async()=>{"));
 	if (buf_failed(out))
 		return 0;
-	offset = columns(str_from(buf_str(out), before));
+	prefix = out->n - before;
+	*ret_columns = columns(str_from(buf_str(out), before));
 	buf_append(out, buf_str(&body));
 	buf_append(out, STR("\n});\n"));
-	return offset;
+	return prefix;
 }

@@ -14,7 +14,10 @@
 
 bool exec_source_is_module(struct str source);
 
-/* Writes the module for a snippet, which imports `client` (a relative specifier). Returns the columns that stand in front of the snippet's first line. */
-size_t exec_snippet_write(struct buf *out, struct str source, struct str client);
+/*
+ * Writes the module for a snippet, which imports `client` (a relative specifier). Returns the bytes that stand in front of the snippet, on its first line;
+ * *ret_columns is what runtimes count for them.
+ */
+size_t exec_snippet_write(struct buf *out, struct str source, struct str client, size_t *ret_columns);
 
 #endif

@@ -1,0 +1,358 @@
+/*
+ * POST /v1/exec and the tool mcpx_exec: the daemon runs a script, and whoever asked gets a document, its text, or a stream of frames. Who asked and goes away
+ * ends the run.
+ */
+#include "base/base.h"
+#include "api/api.h"
+#include "api/exec_delivery.h"
+#include "api/exec_options.h"
+#include "api/script_operations.h"
+#include "exec/limits.h"
+#include "exec/report.h"
+#include "exec/run.h"
+
+struct exec_operation {
+	struct api_call *call;
+	struct list_node node; /* in api->runs */
+	struct exec_options options;
+	struct hub_ready ready;
+	struct exec_run run;
+	struct exec_delivery delivery;
+	struct exec_report report; /* unless the output is streamed */
+	struct http_stream stream;
+	struct timer ping; /* of a stream of events */
+	bool streaming;	   /* the answer has begun */
+	bool events;	   /* as events, not lines */
+	bool own_session;  /* made up for this run */
+};
+
+static struct exec_operation *operation_of(const struct exec_delivery *delivery)
+{
+	return container_of(delivery, struct exec_operation, delivery);
+}
+
+/* -- life ----------------------------------------------------------------------------------------------------------------- */
+
+/* Everything but the answer is over. */
+static void exec_operation_release(struct exec_operation *op)
+{
+	struct api *api = op->call->api;
+
+	timer_stop(&op->ping);
+	hub_ready_cancel(&op->ready);
+	/* Instances that nobody else can use any more. */
+	if (op->own_session && op->run.session.n)
+		(void)pool_end_session(api->hub->pool, op->run.session);
+	exec_run_cancel(&op->run);
+	exec_delivery_release(&op->delivery);
+	exec_report_release(&op->report);
+	list_remove(&op->node);
+	api->run_count--;
+}
+
+static void exec_cancelled(struct api_call *call)
+{
+	exec_operation_release(call->state);
+}
+
+/* The call is answered by other means than api_answer_*(). */
+static void exec_over(struct exec_operation *op)
+{
+	op->call->api->active--;
+	op->call->cancelled = NULL;
+	exec_operation_release(op);
+}
+
+/* The script did nothing: whoever asked must change something, or come again. */
+static void exec_refuse(struct exec_operation *op, const struct err *err)
+{
+	struct api_call *call = op->call;
+	unsigned status = err->code == ERR_BUSY ? api_status_of(ERR_BUSY) : api_status_of(ERR_INVALID);
+
+	exec_operation_release(op);
+	api_answer_status(call, status, err);
+}
+
+/* -- a document ----------------------------------------------------------------------------------------------------------- */
+
+static bool collect_frame(struct exec_delivery *delivery, const struct exec_frame *frame, struct str value)
+{
+	exec_report_take(&operation_of(delivery)->report, frame, value);
+	return true;
+}
+
+/* What a model gets: the text of the run, and links to what it made. */
+static void write_tool_result(const struct exec_operation *op, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_write_key(w, STR("content"));
+	json_write_array_begin(w);
+	json_write_object_begin(w);
+	json_member_str(w, STR("type"), STR("text"));
+	json_member_str(w, STR("text"), exec_report_text(&op->report));
+	json_write_object_end(w);
+	if (op->delivery.links.n)
+		json_write_raw(w, buf_str(&op->delivery.links));
+	json_write_array_end(w);
+	if (op->run.outcome.failed)
+		json_member_bool(w, STR("isError"), true);
+	json_write_object_end(w);
+}
+
+static void answer_document(struct exec_delivery *delivery)
+{
+	struct exec_operation *op = operation_of(delivery);
+	struct api_call *call = op->call;
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	if (!call->mcp) {
+		exec_report_write(&op->report, &op->run, &w);
+		exec_operation_release(op);
+		api_answer_json(call, 200, buf_take(&out));
+		return;
+	}
+	write_tool_result(op, &w);
+	exec_over(op);
+	mcp_answer_result(call->mcp, buf_str(&out));
+	buf_release(&out);
+}
+
+static const struct exec_delivery_events document_delivery = { .deliver = collect_frame,
+							       .ended = answer_document };
+
+/* -- a stream ------------------------------------------------------------------------------------------------------------- */
+
+static void stream_has_room(struct http_stream *stream)
+{
+	struct exec_operation *op = container_of(stream, struct exec_operation, stream);
+
+	exec_run_resume(&op->run);
+	exec_delivery_go_on(&op->delivery);
+}
+
+static void send_ping(struct timer *timer)
+{
+	struct exec_operation *op = container_of(timer, struct exec_operation, ping);
+	_cleanup_buf_ struct buf comment = { 0 };
+	struct json_writer w;
+
+	api_writer_init(&w, &comment);
+	(void)sse_comment(&comment, STR("still running"));
+	/* A reader that is behind needs none. */
+	(void)http_stream_write(&op->stream, buf_str(&comment));
+	timer_start(timer, op->call->api->loop,
+		    settings_duration(op->call->api->settings, SETTING_TRANSPORT_SSE_KEEP_ALIVE), send_ping);
+}
+
+/* Events unless the caller asked for lines: a browser reads them with no code, a program with a JSON decoder would rather have lines. */
+static void begin_stream(struct exec_operation *op)
+{
+	struct api_call *call = op->call;
+	const struct http_field fields[] = { { STR("X-Mcpx-Run"), str_of(op->run.id) },
+					     { STR("Cache-Control"), STR("no-store") } };
+	struct http_answer answer = { .status = 200, .fields = fields, .field_count = ARRAY_LEN(fields) };
+	bool lines = str_find(http_field(call->http, STR("accept")), STR("application/x-ndjson")) != STR_NONE;
+
+	op->events = op->options.output == EXEC_OUTPUT_STREAM && !lines;
+	if (op->options.output == EXEC_OUTPUT_TEXT)
+		answer.content_type = STR("text/plain; charset=utf-8");
+	else
+		answer.content_type = lines ? STR("application/x-ndjson") : STR("text/event-stream");
+	op->stream.on_room = stream_has_room;
+	op->streaming = true;
+	http_stream_start(&op->stream, call->http, &answer);
+	if (op->events)
+		timer_start(&op->ping, call->api->loop,
+			    settings_duration(call->api->settings, SETTING_TRANSPORT_SSE_KEEP_ALIVE),
+			    send_ping);
+}
+
+static void render_frame(const struct exec_operation *op, const struct exec_frame *frame, struct str value,
+			 struct buf *out)
+{
+	_cleanup_buf_ struct buf json = { 0 };
+	struct json_writer w;
+
+	if (op->options.output == EXEC_OUTPUT_TEXT) {
+		exec_frame_text(frame, value, false, out);
+		return;
+	}
+	api_writer_init(&w, &json);
+	exec_frame_write(&w, frame, value);
+	if (op->events) {
+		(void)sse_event(out, exec_frame_name(frame->kind), str_make(NULL, 0), buf_str(&json));
+	} else {
+		buf_append(out, buf_str(&json));
+		buf_append_char(out, '\n');
+	}
+}
+
+static bool stream_frame(struct exec_delivery *delivery, const struct exec_frame *frame, struct str value)
+{
+	struct exec_operation *op = operation_of(delivery);
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	if (!op->streaming)
+		begin_stream(op);
+	api_writer_init(&w, &out);
+	render_frame(op, frame, value, &out);
+	/* A reader that has gone is told of by `gone`. */
+	if (out.n == 0 || http_stream_write(&op->stream, buf_str(&out)) != ERR_BUSY)
+		return true;
+	exec_run_pause(&op->run);
+	return false;
+}
+
+static void end_stream(struct exec_delivery *delivery)
+{
+	struct exec_operation *op = operation_of(delivery);
+
+	exec_over(op);
+	http_stream_end(&op->stream);
+}
+
+static const struct exec_delivery_events stream_delivery = { .deliver = stream_frame, .ended = end_stream };
+
+/* -- the run -------------------------------------------------------------------------------------------------------------- */
+
+static void run_frame(struct exec_run *run, const struct exec_frame *frame)
+{
+	struct exec_operation *op = run->owner;
+
+	exec_delivery_take(&op->delivery, frame);
+}
+
+/* A run that started ends when its last frame was delivered. */
+static void run_done(struct exec_run *run)
+{
+	struct exec_operation *op = run->owner;
+
+	if (!run->outcome.started)
+		exec_refuse(op, &run->err);
+}
+
+static const struct exec_events run_events = { .frame = run_frame, .done = run_done };
+
+/* Variables that the settings add, then those of the caller. */
+static void take_variables(struct exec_operation *op, struct exec_spec *spec)
+{
+	struct setting_items items = settings_items(op->call->settings, SETTING_SCRIPT_ENV);
+	struct str *all =
+		arena_array(op->call->arena, struct str, items.count + op->options.variable_count + 1);
+
+	for (size_t i = 0; i < items.count; i++)
+		all[i] = items.items[i];
+	for (size_t i = 0; i < op->options.variable_count; i++)
+		all[items.count + i] = op->options.variables[i];
+	spec->variables = all;
+	spec->variable_count = items.count + op->options.variable_count;
+}
+
+static void take_session(struct exec_operation *op, struct exec_spec *spec)
+{
+	spec->session = op->options.session.n ? op->options.session : op->call->caller.session;
+	op->own_session = !spec->session.n;
+}
+
+static void start_run(struct exec_operation *op, struct str client)
+{
+	struct api_call *call = op->call;
+	struct api *api = call->api;
+	const struct settings *set = call->settings;
+	const struct exec_options *options = &op->options;
+	struct setting_items order = settings_items(set, SETTING_SCRIPT_RUNTIME_ORDER);
+	struct exec_spec spec = {
+		.supervisor = api->supervisor,
+		.directory = arena_concat(call->arena, api->places->cache, STR("/exec"), STR("")),
+		.client = client,
+		.source = api_input_str(call, STR("source")),
+		.file = api_input_str(call, STR("file")),
+		.export_name = options->export_name,
+		.arguments = options->arguments,
+		.argument_count = options->argument_count,
+		.runtime =
+			options->runtime.n ? options->runtime : settings_string(set, SETTING_SCRIPT_RUNTIME),
+		.order = order.items,
+		.order_count = order.count,
+		.stdin_kind = options->has_stdin ? EXEC_STDIN_BYTES : EXEC_STDIN_NONE,
+		.stdin_bytes = options->stdin_bytes,
+		.cwd = options->cwd.n ? options->cwd : call->caller.cwd,
+		.env = api->hub->environment.entries,
+		.socket = api->places->socket,
+		.capture_console = options->capture_console,
+	};
+
+	take_variables(op, &spec);
+	take_session(op, &spec);
+	exec_limits_from_settings(set, &spec.limits);
+	if (options->has_timeout)
+		spec.limits.timeout_ms = options->timeout_ms;
+	exec_run_start(&op->run, api->loop, &spec, &run_events, op);
+}
+
+static void exec_ready(struct hub_ready *ready)
+{
+	struct exec_operation *op = ready->owner;
+	struct api_call *call = op->call;
+	struct str client;
+	struct err err;
+
+	if (script_client(call->api, op->options.selection, call->arena, &client, &err) < 0)
+		exec_refuse(op, &err);
+	else
+		start_run(op, client);
+}
+
+/* -- the operation -------------------------------------------------------------------------------------------------------- */
+
+static int exec_check(struct api_call *call, struct err *err)
+{
+	bool source = api_input_str(call, STR("source")).p != NULL;
+	bool file = api_input_str(call, STR("file")).n > 0;
+	int64_t most = settings_int(call->settings, SETTING_EXEC_MAX_RUNS);
+
+	if (source == file)
+		return err_set(err, ERR_INVALID,
+			       "give either \"source\", the text of a script, or \"file\", its path");
+	if (call->api->run_count >= most)
+		return err_set(err, ERR_BUSY,
+			       "%u scripts run already (exec.maxRuns): try again when one of them has ended",
+			       call->api->run_count);
+	return 0;
+}
+
+/* Links are for callers that said that they take them, and for models, to whom bytes are worth nothing. */
+static bool takes_links(const struct exec_operation *op)
+{
+	const struct api_call *call = op->call;
+
+	return call->api->artifacts && (call->mcp || op->options.links) &&
+	       settings_bool(call->settings, SETTING_ARTIFACTS_INTERCEPT_IMAGES);
+}
+
+void api_exec(struct api_call *call)
+{
+	struct exec_operation *op = arena_new(call->arena, struct exec_operation);
+	struct api *api = call->api;
+	struct err err;
+	bool document;
+
+	if (exec_options_read(call, &op->options, &err) < 0 || exec_check(call, &err) < 0) {
+		api_answer_status(call, api_status_of(err.code == ERR_BUSY ? ERR_BUSY : ERR_INVALID), &err);
+		return;
+	}
+	op->call = call;
+	call->state = op;
+	call->cancelled = exec_cancelled;
+	list_append(&api->runs, &op->node);
+	api->run_count++;
+	document = call->mcp || op->options.output == EXEC_OUTPUT_STRUCTURED;
+	exec_report_init(&op->report);
+	exec_delivery_init(&op->delivery, api, &op->options, takes_links(op), &op->run,
+			   document ? &document_delivery : &stream_delivery);
+	hub_ready_start(&op->ready, api->hub, NULL, false,
+			settings_duration(api->settings, SETTING_POOL_START_TIMEOUT), exec_ready, op);
+}

@@ -1,0 +1,116 @@
+#include "base/base.h"
+#include "exec/words.h"
+#include "base/buf.h"
+#include "text/utf8.h"
+
+/* Without control sequences (ECMA-48: ESC "[", parameters, a final byte from "@" to "~") and other control characters. */
+static void strip_controls(struct buf *out, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+
+		if (c == '\x1b' && i + 1 < text.n && text.p[i + 1] == '[') {
+			for (i += 2; i < text.n && !(text.p[i] >= '@' && text.p[i] <= '~'); i++)
+				;
+		} else if ((unsigned char)c >= ' ' || c == '\n' || c == '\t') {
+			buf_append_char(out, c);
+		}
+	}
+}
+
+/* The path and the URL of the file become the name that its author knows. */
+static void rename_script(struct buf *out, struct str text, const struct exec_names *names,
+			  struct arena *arena)
+{
+	struct str url = arena_concat(arena, STR("file://"), names->path, STR(""));
+
+	for (size_t i = 0; i < text.n;) {
+		struct str rest = str_from(text, i);
+
+		if (names->path.n && (str_starts_with(rest, url) || str_starts_with(rest, names->path))) {
+			buf_append(out, names->shown);
+			i += str_starts_with(rest, url) ? url.n : names->path.n;
+		} else {
+			buf_append_char(out, text.p[i++]);
+		}
+	}
+}
+
+/* -- lines ---------------------------------------------------------------------------------------------------------------- */
+
+/* What runtimes say about themselves: frames of theirs, native backtraces, their version. */
+static bool is_inside(struct str line)
+{
+	static const char *const signs[] = { "node:internal", "Stack backtrace:", ": <unknown>", "Node.js v",
+					     "triggerUncaughtException(" };
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (str_find(line, str_of(signs[i])) != STR_NONE)
+			return true;
+	return false;
+}
+
+/* "snippet:1:88" with the columns of what was put in front taken off. */
+static void append_place(struct buf *out, struct str line, const struct exec_names *names,
+			 struct arena *arena)
+{
+	struct str before = arena_concat(arena, names->shown, STR(":1:"), STR(""));
+	size_t at = str_find(line, before);
+	struct str digits;
+	uint64_t column;
+
+	if (at == STR_NONE || !names->prefix.n) {
+		buf_append(out, line);
+		return;
+	}
+	digits = str_from(line, at + before.n);
+	digits.n = digits.n ? strspn(arena_cstr(arena, digits), "0123456789") : 0;
+	if (str_to_u64(digits, &column) < 0 || column <= utf8_count(names->prefix)) {
+		buf_append(out, line);
+		return;
+	}
+	buf_append(out, str_slice(line, 0, at + before.n));
+	(void)buf_printf(out, "%llu", (unsigned long long)(column - utf8_count(names->prefix)));
+	buf_append(out, str_from(line, at + before.n + digits.n));
+}
+
+/* A quoted first line loses what was put in front of it, and the line below, which points into it, as many blanks. */
+static void append_line(struct buf *out, struct str line, size_t *pointer_at, const struct exec_names *names,
+			struct arena *arena)
+{
+	size_t at = names->prefix.n ? str_find(line, names->prefix) : STR_NONE;
+	size_t shift = utf8_count(names->prefix);
+
+	if (at != STR_NONE) {
+		buf_append(out, str_slice(line, 0, at));
+		buf_append(out, str_from(line, at + names->prefix.n));
+		*pointer_at = at;
+	} else if (*pointer_at != STR_NONE && line.n > *pointer_at + shift) {
+		buf_append(out, str_slice(line, 0, *pointer_at));
+		buf_append(out, str_from(line, *pointer_at + shift));
+		*pointer_at = STR_NONE;
+	} else {
+		append_place(out, line, names, arena);
+	}
+	buf_append_char(out, '\n');
+}
+
+struct str exec_clean_words(struct str words, const struct exec_names *names, struct arena *arena)
+{
+	_cleanup_buf_ struct buf plain = { .max = ARENA_MAX_DEFAULT }, named = { .max = ARENA_MAX_DEFAULT };
+	_cleanup_buf_ struct buf clean = { .max = ARENA_MAX_DEFAULT };
+	size_t pointer_at = STR_NONE;
+	struct str rest, line;
+	bool inside = false;
+
+	strip_controls(&plain, words);
+	rename_script(&named, buf_str(&plain), names, arena);
+	rest = buf_str(&named);
+	while (str_split(&rest, '\n', &line)) {
+		/* A line that points into one that was left out goes with it. */
+		inside = is_inside(line) || (inside && str_eq(str_trim(line), STR("^")));
+		if (!inside)
+			append_line(&clean, line, &pointer_at, names, arena);
+	}
+	return utf8_clean(arena, arena_copy(arena, str_trim(buf_str(&clean))));
+}
