@@ -544,8 +544,6 @@ static void never_done(struct artifact_upload *upload, const struct artifact *ar
 	(void)artifact;
 	(void)err;
 	upload->done = NULL;
-	/* Both may be due in the same turn. */
-	timer_stop(&container_of(upload, struct late_cancel, upload)->timer);
 	ended();
 }
 
