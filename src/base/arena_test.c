@@ -11,7 +11,7 @@ enum { ALIGNMENT = 16 };
 
 static void test_alignment_and_distance(void **state)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	char *before = NULL;
 	size_t before_size = 0;
 
@@ -34,7 +34,7 @@ static void test_alignment_and_distance(void **state)
 static void test_contents_stay(void **state)
 {
 	enum { COUNT = 5000 };
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	unsigned *numbers[COUNT];
 
 	(void)state;
@@ -55,7 +55,7 @@ static void test_cleared(void **state)
 		void *pointer;
 		uint64_t number;
 	};
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	(void)state;
 	arena_init(&arena, 0);
@@ -75,7 +75,7 @@ static void test_cleared(void **state)
 static void test_large_objects(void **state)
 {
 	enum { LARGE = 1 << 20 };
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	char *small, *large;
 
 	(void)state;
@@ -109,7 +109,7 @@ static void test_released_and_used_again(void **state)
 
 static void test_all_of_the_maximum_can_be_used(void **state)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	(void)state;
 	arena_init(&arena, 4096);
@@ -164,7 +164,7 @@ static void assert_text(struct str s, struct str expected)
 
 static void test_copies(void **state)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct str original = STR("a\0b");
 
 	(void)state;
@@ -177,7 +177,7 @@ static void test_copies(void **state)
 
 static void test_formatted_text(void **state)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	(void)state;
 	arena_init(&arena, 0);
@@ -188,7 +188,7 @@ static void test_formatted_text(void **state)
 
 static void test_concatenation(void **state)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	(void)state;
 	arena_init(&arena, 0);

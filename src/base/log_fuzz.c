@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct log_record record = { size, LOG_LEVEL_WARN, input, fields };
 
 	for (int format = LOG_FORMAT_TEXT; format <= LOG_FORMAT_LOGFMT; format++) {
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 
 		buf_init(&out, LINE_MAX_HERE);
 		BUG_ON(log_render(&out, (enum log_format)format, &bounds, &record) < 0);

@@ -17,7 +17,7 @@ static void expect_line(enum log_format format, const struct log_bounds *bounds,
 			const struct log_field *fields, const char *expected)
 {
 	const struct log_record record = { TIME_MS, LOG_LEVEL_INFO, message, fields };
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	buf_init(&out, bounds->line_max);
 	assert_int_equal(log_render(&out, format, bounds, &record), 0);
@@ -93,7 +93,7 @@ static void test_levels(void **state)
 	(void)state;
 	for (int level = LOG_LEVEL_DEBUG; level <= LOG_LEVEL_ERROR; level++) {
 		const struct log_record record = { TIME_MS, (enum log_level)level, STR("x"), NULL };
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 		enum log_level back;
 
 		buf_init(&out, wide.line_max);
@@ -314,7 +314,7 @@ static void test_line_bound(void **state)
 	for (int format = LOG_FORMAT_TEXT; format <= LOG_FORMAT_LOGFMT; format++) {
 		const struct log_record record = { TIME_MS, LOG_LEVEL_ERROR, str_make(value, sizeof(value)),
 						   fields };
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 
 		buf_init(&out, LOG_LINE_MIN);
 		assert_int_equal(log_render(&out, (enum log_format)format, &tight, &record), 0);
@@ -335,7 +335,7 @@ static void test_line_bound_by_bytes(void **state)
 		const struct log_bounds bounds = { .value_max = 1000, .line_max = LOG_LINE_MIN };
 		const struct log_record record = { TIME_MS, LOG_LEVEL_INFO, STR("x"),
 						   LOG_FIELDS(log_str("v", str_make(value, n))) };
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 
 		buf_init(&out, LOG_LINE_MIN);
 		assert_int_equal(log_render(&out, LOG_FORMAT_JSON, &bounds, &record), 0);
@@ -348,7 +348,7 @@ static void test_line_bound_by_bytes(void **state)
 static void test_appends(void **state)
 {
 	const struct log_record record = { TIME_MS, LOG_LEVEL_INFO, STR("x"), NULL };
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, LOG_LINE_MIN + 39);

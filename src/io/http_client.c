@@ -159,6 +159,16 @@ int http_client_open_tcp(struct http_client *client, const char *address, uint16
 	return err_set(err, ERR_INVALID, "%s is not a numeric address", address);
 }
 
+int http_client_peer_process(const struct http_client *client)
+{
+	struct ucred peer = { 0 };
+	socklen_t length = sizeof(peer);
+
+	if (!client->connected || getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+		return 0;
+	return peer.pid;
+}
+
 void http_client_close(struct http_client *client)
 {
 	if (client->connected)

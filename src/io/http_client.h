@@ -81,6 +81,9 @@ int http_client_open_unix(struct http_client *client, const char *path,
 int http_client_open_tcp(struct http_client *client, const char *address, uint16_t port,
 			 const struct http_client_limits *limits, struct err *err);
 
+/* The process that accepted a unix connection, as the kernel says (SO_PEERCRED); 0 when it does not say. */
+int http_client_peer_process(const struct http_client *client);
+
 /* Harmless on a closed or zeroed one. */
 void http_client_close(struct http_client *client);
 

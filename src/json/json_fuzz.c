@@ -72,7 +72,7 @@ static void expect_sane_numbers(const struct json *root)
 static void expect_skim(struct str text, const struct json *root)
 {
 	static struct json_member members[MEMBERS_MAX];
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct json *key, *value;
 	size_t count, at = 0;
 	int code;

@@ -47,7 +47,7 @@ static void read_between(struct buf *text, const char *directory, const char *na
 static bool skims(struct str text)
 {
 	struct json_member members[MEMBERS_MAX];
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	size_t count;
 
 	arena_init(&arena, 0);

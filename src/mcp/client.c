@@ -244,7 +244,7 @@ static void receive_batch(struct mcp_client *client, struct str text, struct are
 
 void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	arena_init(&arena, 0);
 	line = str_trim(line);

@@ -105,7 +105,7 @@ static void listing_page(struct mcp_request *request, const struct mcp_answer *a
 	struct mcp_listing *listing = request->owner;
 	struct jsonrpc_members page;
 	const struct json_member *items;
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct err err;
 
 	arena_init(&arena, 0);

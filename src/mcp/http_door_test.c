@@ -285,7 +285,7 @@ static void header_values_are_decoded(void **state)
 		{ "=?BASE64?SGVsbG8=?=", "=?BASE64?SGVsbG8=?=" },
 		{ "=?base64?=", "=?base64?=" },
 	};
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct str decoded;
 
 	(void)state;

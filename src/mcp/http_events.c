@@ -8,7 +8,7 @@
 static void events_quiet(struct timer *timer)
 {
 	struct events *events = container_of(timer, struct events, quiet);
-	_cleanup_buf_ struct buf comment;
+	_cleanup_buf_ struct buf comment = { 0 };
 
 	buf_init(&comment, JSON_BYTES_MAX);
 	sse_comment(&comment, STR("keep-alive"));

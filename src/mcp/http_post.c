@@ -145,7 +145,7 @@ static void serve_message(struct door_exchange *exchange, struct str body)
 {
 	const struct mcp_server_limits *of = &exchange->door->server->limits;
 	const struct json_limits limits = { of->message_max, of->depth_max };
-	_cleanup_arena_ struct arena storage;
+	_cleanup_arena_ struct arena storage = { 0 };
 	struct jsonrpc_message message;
 	struct jsonrpc_fault fault;
 

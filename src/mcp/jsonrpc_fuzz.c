@@ -31,7 +31,7 @@ static void check_message(struct str text, struct arena *arena)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct str *items;
 	struct str text = str_make((const char *)data, size), id;
 	struct jsonrpc_members members;

@@ -39,7 +39,7 @@ static void messages_are_classified_and_keep_their_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		_cleanup_arena_ struct arena arena;
+		_cleanup_arena_ struct arena arena = { 0 };
 		struct jsonrpc_message m;
 		struct jsonrpc_fault fault;
 
@@ -73,7 +73,7 @@ static void errors_are_read_however_they_look(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		_cleanup_arena_ struct arena arena;
+		_cleanup_arena_ struct arena arena = { 0 };
 		struct jsonrpc_message m;
 		struct jsonrpc_fault fault;
 		struct str text;
@@ -132,7 +132,7 @@ static void faults_say_what_to_answer(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		_cleanup_arena_ struct arena arena;
+		_cleanup_arena_ struct arena arena = { 0 };
 		struct jsonrpc_message m;
 		struct jsonrpc_fault fault;
 
@@ -147,7 +147,7 @@ static void faults_say_what_to_answer(void **state)
 static void limits_are_invalid_requests(void **state)
 {
 	const struct json_limits deep = { .depth_max = 3 }, small = { .bytes_max = 20 };
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct jsonrpc_message m;
 	struct jsonrpc_fault fault;
 
@@ -185,7 +185,7 @@ static void arrays_split_into_their_elements(void **state)
 		  4,
 		  { "{\"a\":\"],[\"}", "[1,[2]]", "\"\\\"]\\\\\"", "-1.5e3" } },
 	};
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct str *items;
 	size_t count;
 
@@ -213,7 +213,7 @@ static void what_is_no_array_does_not_split(void **state)
 		{ "[{\"a\":]}]", ERR_INVALID, "expected" },
 		{ "[1,2,3]", ERR_TOO_LARGE, "more than 2 elements in one array" },
 	};
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct str *items;
 	size_t count;
 	struct err err;
@@ -264,7 +264,7 @@ static void ids_are_equal_by_value(void **state)
 
 static void members_are_found_by_their_decoded_name(void **state)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct jsonrpc_members members;
 	struct err err;
 
@@ -285,7 +285,7 @@ static void members_are_found_by_their_decoded_name(void **state)
 
 static void messages_are_written_whole(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 4096);
@@ -309,7 +309,7 @@ static void messages_are_written_whole(void **state)
 
 static void a_message_becomes_one_line(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 64);

@@ -109,7 +109,7 @@ void mcp_log_write(struct buf *out, const struct mcp_log *log)
 
 void mcp_meta_relay(struct buf *out, struct str meta, bool *first)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct jsonrpc_members members;
 
 	arena_init(&arena, 0);

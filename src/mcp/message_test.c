@@ -94,7 +94,7 @@ static void log_messages_are_read_as_far_as_they_are_valid(void **state)
 static void what_is_written_is_read_again(void **state)
 {
 	const struct mcp_log log = { MCP_LOG_ALERT, STR("a\"b"), STR("[1, 2]") };
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct jsonrpc_message message;
 	struct jsonrpc_fault fault;
 	struct mcp_log again;
@@ -140,7 +140,7 @@ static void only_foreign_metadata_is_relayed(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 		bool first = rows[i].first;
 
 		buf_init(&out, 1000);

@@ -41,7 +41,7 @@ static void initialize_gets_the_same_revision_or_the_latest_legacy_one(void **st
 
 static void revisions_are_listed_newest_first(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 1024);

@@ -292,7 +292,7 @@ static size_t receive_batch(struct mcp_session *session, struct str text, void *
 {
 	const struct mcp_server_limits *of = &session->server->limits;
 	const struct json_limits limits = { of->message_max, of->depth_max };
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct str *items;
 	size_t count, answers = 0;
 	struct err err;

@@ -18,7 +18,7 @@ static void write_with_subscription(struct buf *out, struct str members, struct 
 
 static void listen_notify(struct mcp_server_call *listen, enum mcp_method method, struct str members)
 {
-	_cleanup_buf_ struct buf params;
+	_cleanup_buf_ struct buf params = { 0 };
 	struct buf text;
 
 	buf_init(&params, listen->session->server->limits.answer_max);

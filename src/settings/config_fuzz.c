@@ -30,7 +30,7 @@ static void write_file(const uint8_t *data, size_t size, char path[64])
 static void show(const struct config *config, const struct settings *set)
 {
 	struct setting_filter filter = { .plumbing = true };
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
 	buf_init(&out, SHOWN_MAX);

@@ -752,7 +752,7 @@ static void a_reload_of_a_broken_file_leaves_the_old_one(void **state)
 static void a_server_is_shown_without_its_secrets(void **state)
 {
 	struct world *w = *state;
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer writer;
 
 	must_load(w, "{\"mcpServers\":{\"s\":{\"command\":\"x\",\"args\":[\"a\"],\"env\":{\"KEY\":\"hush\"},"

@@ -71,7 +71,7 @@ static int expand_into(const struct expander *expander, struct str text, struct 
 
 int expand(struct expander *expander, struct str text, struct str *ret_text, struct err *err)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	int r;
 
 	buf_init(&out, expander->budget);

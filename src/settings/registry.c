@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "settings/registry.h"
+#include "text/nearest.h"
 
 static bool words_have(const struct setting_words *words, struct str word)
 {
@@ -54,52 +55,14 @@ bool setting_find_flag(struct str flag, struct str command, enum setting *ret_se
 	return false;
 }
 
-/* The longest path for which this can be asked; none of ours comes near it. */
-enum { SUGGESTION_PATH_MAX = 64 };
-
-/* The edits (one character put in, taken out or changed) between two texts that are not longer than
- * SUGGESTION_PATH_MAX. */
-static size_t edit_distance(struct str a, struct str b)
-{
-	size_t row[SUGGESTION_PATH_MAX + 1];
-
-	for (size_t j = 0; j <= b.n; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= a.n; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= b.n; j++) {
-			size_t above = row[j];
-			size_t changed = diagonal + (a.p[i - 1] != b.p[j - 1]);
-
-			row[j] = size_min(changed, size_min(above, row[j - 1]) + 1);
-			diagonal = above;
-		}
-	}
-	return row[b.n];
-}
-
 struct str setting_suggestion(struct str path)
 {
-	struct str best = { NULL, 0 };
-	size_t best_distance = path.n / 3 + 1; /* farther than that is another word, not a slip */
+	struct nearest nearest;
 
-	if (path.n > SUGGESTION_PATH_MAX)
-		return best;
-	for (unsigned i = 0; i < SETTING_COUNT; i++) {
-		struct str candidate = setting_declarations[i].path;
-		size_t distance;
-
-		if (candidate.n > SUGGESTION_PATH_MAX)
-			continue;
-		distance = edit_distance(path, candidate);
-		if (distance < best_distance) {
-			best_distance = distance;
-			best = candidate;
-		}
-	}
-	return best;
+	nearest_init(&nearest, path);
+	for (unsigned i = 0; i < SETTING_COUNT; i++)
+		nearest_consider(&nearest, setting_declarations[i].path);
+	return nearest.best;
 }
 
 const char *setting_kind_name(enum setting_kind kind)

@@ -245,7 +245,7 @@ static struct str header_of(const char *command, const char *argument, struct bu
 
 static void a_client_sends_what_its_flags_decide_about_a_call(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 4096);

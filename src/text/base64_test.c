@@ -10,7 +10,7 @@
 
 static void expect_pair(struct str bytes, struct str text)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	buf_init(&out, 1000);
@@ -41,7 +41,7 @@ static void test_pairs(void **state)
 
 static void test_null(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	char storage[1];
 	size_t n = 42;
 
@@ -80,7 +80,7 @@ static void test_lengths(void **state)
 
 static void expect_error(struct str text, size_t offset, const char *message)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	buf_init(&out, 1000);
@@ -179,7 +179,7 @@ static void test_every_character(void **state)
 
 static void test_bounded(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
@@ -248,7 +248,7 @@ static void test_pieces(void **state)
 static void test_encoder_can_be_used_again(void **state)
 {
 	struct base64_encoder encoder = { 0 };
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 100);
@@ -262,7 +262,7 @@ static void test_encoder_can_be_used_again(void **state)
 /* A wrong text is wrong in the same place, however it is cut. */
 static void expect_error_by_pieces(struct str text)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err whole = { 0 };
 
 	buf_init(&out, 1000);
@@ -297,7 +297,7 @@ static void test_pieces_bounded(void **state)
 {
 	struct base64_encoder encoder = { 0 };
 	struct base64_decoder decoder = { 0 };
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	(void)state;

@@ -10,7 +10,7 @@
 
 static void expect_identifier(struct str name, enum identifier_use use, const char *expected)
 {
-	_cleanup_arena_ struct arena arena;
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct str got;
 
 	arena_init(&arena, 0);

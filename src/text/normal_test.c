@@ -13,7 +13,7 @@ typedef int normaliser(struct buf *out, struct str s, struct err *err);
 
 static void expect_normal(normaliser *normal, const char *text, const char *expected)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	buf_init(&out, 1000);
@@ -117,7 +117,7 @@ static void test_every_character_is_stable(void **state)
 
 static void test_errors(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
@@ -140,7 +140,7 @@ static void test_errors(void **state)
 static void test_longest(void **state)
 {
 	char *text = xmalloc(NORMAL_INPUT_MAX + 1);
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	(void)state;

@@ -10,7 +10,7 @@
 
 static void expect_encoded(struct str bytes, const char *expected)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	buf_init(&out, 1000);
 	assert_int_equal(percent_encode(&out, bytes), 0);
@@ -33,7 +33,7 @@ static void test_encode(void **state)
 
 static void expect_decoded(const char *text, unsigned flags, struct str expected)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	buf_init(&out, 1000);
@@ -69,7 +69,7 @@ static void test_decode_in_place(void **state)
 static void expect_error(struct str text, size_t offset, const char *message)
 {
 	char *exact = xmalloc(text.n), *storage = xmalloc(text.n);
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 	size_t n = 42;
 
@@ -105,7 +105,7 @@ static void test_errors(void **state)
 
 static void test_bounded(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
@@ -123,7 +123,7 @@ static void test_every_byte(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 256; i++) {
 		char byte = (char)i, back;
-		_cleanup_buf_ struct buf out;
+		_cleanup_buf_ struct buf out = { 0 };
 		size_t n;
 
 		buf_init(&out, 3);

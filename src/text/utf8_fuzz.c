@@ -28,8 +28,8 @@ static size_t walk(struct str s, size_t *ret_count)
 
 static void check_replacement(struct str s)
 {
-	_cleanup_arena_ struct arena arena;
-	_cleanup_buf_ struct buf out;
+	_cleanup_arena_ struct arena arena = { 0 };
+	_cleanup_buf_ struct buf out = { 0 };
 	struct str clean;
 
 	arena_init(&arena, 0);

@@ -252,8 +252,8 @@ static void test_incomplete(void **state)
 static void expect_replaced(struct str text, const char *expected)
 {
 	struct str s = exact(text);
-	_cleanup_buf_ struct buf out;
-	_cleanup_arena_ struct arena arena;
+	_cleanup_buf_ struct buf out = { 0 };
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct str clean;
 
 	buf_init(&out, 100);
@@ -287,7 +287,7 @@ static void test_replace(void **state)
 
 static void test_replace_bounded(void **state)
 {
-	_cleanup_buf_ struct buf out;
+	_cleanup_buf_ struct buf out = { 0 };
 
 	(void)state;
 	buf_init(&out, 4);
