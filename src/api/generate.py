@@ -59,10 +59,17 @@ def check_unique(rows):
             seen.add(row[column])
 
 
+def check_alone(rows):
+    for row in rows:
+        if (row["tool"] is None) != ("alone" in row):
+            fail(row["name"], "has either an MCP tool or, in `alone`, the reason why not")
+
+
 source, ids_path, table_path = sys.argv[1:]
 with open(source, encoding="utf-8") as file:
     rows = json.load(file)["operations"]
 check_unique(rows)
+check_alone(rows)
 
 ids = "/* Made from operations.json. */\nenum operation_id {\n"
 table = '/* Made from operations.json. */\n#include "base/base.h"\n#include "api/operation.h"\n\n'
@@ -82,7 +89,7 @@ for row in rows:
         f"\t{{ OPERATION_{row['name'].upper()}, {text(row['name'])}, {text(row['method'])}, {text(row['route'])},\n"
         f"\t  {text(row['command'])}, {text(row['tool'])}, {text(row['summary'])},\n"
         f"\t  {flag_words(row)}, {inputs},\n"
-        f"\t  {literal(row['output'])} }},\n"
+        f"\t  {literal(row['output'])}, {text(row['group'])}, {text(row.get('detail'))}, {text(row.get('alone'))} }},\n"
     )
 table += "};\n"
 

@@ -56,6 +56,9 @@ struct operation {
 	const struct operation_input *inputs;
 	size_t input_count;
 	struct str output_schema; /* JSON Schema, as text */
+	struct str group;	  /* its heading in the help of the command line */
+	struct str detail;	  /* what that help says beyond the summary; empty: nothing */
+	struct str alone;	  /* why there is no MCP tool; empty: there is one */
 };
 
 extern const struct operation operations[OPERATION_COUNT];

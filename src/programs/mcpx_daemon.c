@@ -8,19 +8,33 @@
 #include "io/program_path.h"
 #include "settings/settings.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 
 enum {
 	/* Large blocks go back to the system when they are freed: without this a daemon that once passed on a large result would keep its memory. */
 	MMAP_THRESHOLD = 256 * 1024,
 	EXIT_USAGE = 2,
+	EXIT_BUSY = 75, /* another daemon serves the same files: whoever started this one may use that */
 	PATH_SIZE = 4096,
 };
 
 static int complain(const struct err *err)
 {
 	fprintf(stderr, "mcpx: %s\n", err->message);
+	if (err->code == ERR_BUSY)
+		return EXIT_BUSY;
 	return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* Whoever started us in the background waits for the end of our standard output. It stays taken, so that nothing else gets its number. */
+static void tell_ready(void)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)dup3(fd, STDOUT_FILENO, O_CLOEXEC);
+	close_fd(&fd);
 }
 
 static int take_arguments(struct settings *set, int argc, char **argv, struct daemon_options *options,
@@ -70,6 +84,8 @@ int main(int argc, char **argv)
 			options.supervisor = supervisor;
 		}
 	}
+	if (options.detached)
+		options.ready = tell_ready;
 	if (r == 0)
 		r = daemon_run(&options, &err);
 	settings_free(&set);

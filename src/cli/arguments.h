@@ -1,0 +1,61 @@
+/*
+ * arguments.h - the words typed after `mcpx`, taken apart by the table of commands and the table of settings.
+ *
+ *	mcpx [flags of settings] COMMAND [flags of the command or of settings] [positional arguments]
+ *
+ * Flags stand anywhere, in the forms --flag value, --flag=value, --flag and --no-flag for yes and no, -f value; "--" ends them. A first
+ * word that is no command but a script, by its path or its name, runs that script. Errors name the word and what comes nearest to it.
+ */
+#ifndef CLI_ARGUMENTS_H
+#define CLI_ARGUMENTS_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "settings/environment.h"
+#include "settings/settings.h"
+
+struct argument {
+	const struct operation_input *input; /* NULL: not given */
+	struct str text;		     /* followed by a NUL; "true" or "false" for a boolean */
+};
+
+struct arguments {
+	const struct command *command; /* NULL: none was given */
+	struct str family;	       /* "artifact", when that was all; then `command` is NULL */
+	struct argument *values;       /* one for each of the command's inputs */
+	const char *const *rest;       /* what belongs to its rest argument, and to a script */
+	size_t rest_count;
+	bool help, version;
+	/* Flags of settings that the daemon must know too, as --flag=value: what a daemon that we start is given. */
+	const char **daemon_flags;
+	size_t daemon_flag_count;
+	struct str
+		daemon_setting; /* the first of them, as typed, that acts on the daemon alone; empty: none */
+};
+
+/* Where scripts are looked for, and what the arguments are put into. */
+struct argument_context {
+	struct settings *settings;
+	const struct environment *environment;
+	struct str cwd;
+	struct arena *arena;
+};
+
+/* argv[0] is the program. Strings of the result are those of argv or the arena's. ERR_INVALID. */
+int arguments_parse(struct arguments *arguments, int argc, char **argv,
+		    const struct argument_context *context, struct err *err);
+
+/* Whether everything that the command needs was given. ERR_INVALID names what is missing. */
+int arguments_check(const struct arguments *arguments, struct err *err);
+
+/* The text of the input `name`; .p NULL when it was not given. Asking for an input that the command does not have is a BUG. */
+struct str argument_text(const struct arguments *arguments, struct str name);
+bool argument_bool(const struct arguments *arguments, struct str name);
+
+/* The words of the rest argument with blanks between them. */
+struct str arguments_joined(const struct arguments *arguments, struct arena *arena);
+
+#endif

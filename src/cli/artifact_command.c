@@ -1,0 +1,112 @@
+/* `mcpx artifact put` and `get`: the operations whose bodies are bytes. */
+#include "base/base.h"
+#include "cli/commands.h"
+
+#include "cli/cli.h"
+#include "cli/output_file.h"
+#include "cli/request.h"
+#include "cli/show.h"
+#include "io/input_file.h"
+
+/* -- put ---------------------------------------------------------------------------------------------------------------- */
+
+static struct str last_component(struct str path)
+{
+	size_t slash = str_find_last_char(path, '/');
+
+	return slash == STR_NONE ? path : str_from(path, slash + 1);
+}
+
+int command_artifact_put(struct cli *cli)
+{
+	struct str path = argument_text(&cli->arguments, STR("file")), body;
+	bool standard_input = !path.p || str_eq(path, STR("-"));
+	_cleanup_close_ int fd = -1;
+	struct request request;
+	unsigned status;
+	struct err err;
+
+	request_from_arguments(cli, &request);
+	request.has_body_fd = true;
+	request.body_fd = STDIN_FILENO;
+	request.body_length = UINT64_MAX;
+	if (!standard_input) {
+		if (input_file_open(path.p, &fd, &request.body_length, &err) < 0)
+			return cli_fail(cli, &err);
+		request.body_fd = fd;
+		if (!argument_text(&cli->arguments, STR("name")).p)
+			request.target =
+				request_target(cli, request.target, STR("name"), last_component(path));
+	}
+	if (request_whole(cli, &request, &status, &body, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!request_succeeded(status))
+		return request_refused(cli, status, body);
+	return show_answer(cli, request.operation, body);
+}
+
+/* -- get ---------------------------------------------------------------------------------------------------------------- */
+
+enum {
+	PIECE = 64 * 1024, /* bytes passed on at once */
+	LOOKED_AT = 1024,  /* bytes of the beginning by which text is told from other bytes, as git does it */
+};
+
+/* Passes the body on piece by piece, to the file or to standard output. */
+static int get_body(struct cli *cli, struct output_file *file, struct err *err)
+{
+	static char piece[PIECE];
+	bool first = true;
+	size_t n;
+	int r;
+
+	while ((r = http_client_read(&cli->daemon, piece, sizeof(piece), &n, err)) == 0 && n) {
+		struct str bytes = str_make(piece, n);
+
+		if (first && !file && cli->out.is_terminal &&
+		    str_find_char(str_slice(bytes, 0, LOOKED_AT), '\0') != STR_NONE)
+			return err_set(
+				err, ERR_DENIED,
+				"these are no bytes for a terminal: write them to a file with --output FILE, or into a pipe");
+		first = false;
+		r = file ? output_file_append(file, bytes, err) : terminal_write(&cli->out, bytes, err);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int get_to_file(struct cli *cli, struct str path, struct err *err)
+{
+	struct output_file file = { 0 };
+	int r = output_file_open(cli, &file, path, err);
+
+	if (r == 0)
+		r = get_body(cli, &file, err);
+	if (r == 0)
+		r = output_file_finish(&file, err);
+	output_file_release(&file);
+	return r;
+}
+
+int command_artifact_get(struct cli *cli)
+{
+	struct str path = argument_text(&cli->arguments, STR("output")), body;
+	struct http_client_answer answer;
+	struct request request;
+	struct err err;
+	int r;
+
+	request_from_arguments(cli, &request);
+	if (request_send(cli, &request, &answer, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!request_succeeded(answer.status)) {
+		unsigned status = answer.status;
+
+		if (request_read_body(cli, &body, &err) < 0)
+			return cli_fail(cli, &err);
+		return request_refused(cli, status, body);
+	}
+	r = path.n && !str_eq(path, STR("-")) ? get_to_file(cli, path, &err) : get_body(cli, NULL, &err);
+	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
+}

@@ -1,0 +1,163 @@
+/*
+ * A daemon that cannot start says why in the log that its standard error is. What was in there before we started it is somebody else's
+ * story, so only what came since is shown.
+ */
+#include "base/base.h"
+#include "cli/autostart.h"
+
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/reach.h"
+#include "io/program.h"
+#include "text/utf8.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+	LOG_MODE = 0600,
+	PATH_SIZE = 4096, /* PATH_MAX of Linux */
+};
+
+struct start {
+	struct cli *cli;
+	int log_fd;
+	off_t log_size; /* when we began */
+	struct background background;
+	uint64_t until;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* -- the command line of the daemon --------------------------------------------------------------------------------------- */
+
+static const char *const *daemon_arguments(struct cli *cli, const char *program)
+{
+	struct setting_items words = settings_items(cli->settings, SETTING_AUTOSTART_ARGS);
+	char idle_exit[DURATION_TEXT_MAX];
+	const char **arguments =
+		arena_array(&cli->arena, const char *, words.count + cli->arguments.daemon_flag_count + 4);
+	size_t n = 0;
+
+	arguments[n++] = program;
+	for (size_t i = 0; i < words.count; i++)
+		arguments[n++] = arena_cstr(&cli->arena, words.items[i]);
+	duration_text(idle_exit, settings_duration(cli->settings, SETTING_AUTOSTART_IDLE_EXIT));
+	arguments[n++] = arena_printf(&cli->arena, "--daemon-idle-exit=%s", idle_exit).p;
+	for (size_t i = 0; i < cli->arguments.daemon_flag_count; i++)
+		arguments[n++] = cli->arguments.daemon_flags[i];
+	return arguments;
+}
+
+/* -- starting -------------------------------------------------------------------------------------------------------------- */
+
+static int start_open_log(struct start *start, struct err *err)
+{
+	const char *path = start->cli->places.log.p;
+	struct stat status;
+
+	start->log_fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, LOG_MODE);
+	if (start->log_fd < 0)
+		return err_errno(err, "cannot open the daemon's log %s", path);
+	start->log_size = fstat(start->log_fd, &status) == 0 ? status.st_size : 0;
+	return 0;
+}
+
+static int start_program(struct start *start, struct err *err)
+{
+	struct cli *cli = start->cli;
+	struct str chosen = settings_string(cli->settings, SETTING_AUTOSTART_BIN);
+	char self[PATH_SIZE];
+	int r = chosen.n ? 0 : program_self(self, sizeof(self), err);
+
+	if (r < 0)
+		return r;
+	return background_start(&start->background, chosen.n ? chosen.p : self,
+				daemon_arguments(cli, chosen.n ? chosen.p : self), cli->environment.entries,
+				start->log_fd, err);
+}
+
+/* -- waiting ---------------------------------------------------------------------------------------------------------------- */
+
+/* What the log says since the start, at most autostart.logTail of it. */
+static struct str start_log(struct start *start)
+{
+	struct cli *cli = start->cli;
+	size_t max = settings_bytes(cli->settings, SETTING_AUTOSTART_LOG_TAIL);
+	struct stat status;
+	ssize_t n;
+	off_t from = start->log_size;
+	char *text;
+
+	if (fstat(start->log_fd, &status) < 0 || status.st_size <= from)
+		return STR("");
+	if ((uint64_t)(status.st_size - from) > max)
+		from = status.st_size - (off_t)max;
+	text = arena_alloc(&cli->arena, (size_t)(status.st_size - from) + 1);
+	n = pread(start->log_fd, text, (size_t)(status.st_size - from), from);
+	return n > 0 ? str_trim(utf8_clean(&cli->arena, str_make(text, (size_t)n))) : STR("");
+}
+
+static int start_failed(struct start *start, int code, const char *what, struct err *err)
+{
+	struct str log = start_log(start);
+
+	if (log.n == 0)
+		return err_set(err, code, "%s and wrote nothing to its log, %s", what,
+			       start->cli->places.log.p);
+	return err_set(err, code, "%s; %s ends with\n%.*s", what, start->cli->places.log.p, STR_ARG(log));
+}
+
+static int start_ended(struct start *start, struct err *err)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "the daemon did not start (exit status %d)", start->background.status);
+	return start_failed(start, ERR_CLOSED, what, err);
+}
+
+static int start_wait(struct start *start, int (*connect)(struct cli *cli, struct err *err), struct err *err)
+{
+	uint64_t interval = settings_duration(start->cli->settings, SETTING_AUTOSTART_POLL_INTERVAL);
+
+	for (;;) {
+		uint64_t now = now_ms();
+		enum background_event event;
+
+		if (now >= start->until)
+			return start_failed(
+				start, ERR_TIMEOUT,
+				"the daemon was started and did not answer within autostart.connectTimeout",
+				err);
+		event = background_wait(&start->background,
+					interval < start->until - now ? interval : start->until - now);
+		if (connect(start->cli, err) == 0)
+			return 0;
+		if (event == BACKGROUND_ENDED && start->background.status != DAEMON_EXIT_BUSY)
+			return start_ended(start, err);
+	}
+}
+
+int autostart(struct cli *cli, int (*connect)(struct cli *cli, struct err *err), struct err *err)
+{
+	struct start start = { .cli = cli, .log_fd = -1 };
+	int r = places_prepare(&cli->places, err);
+
+	start.until = now_ms() + settings_duration(cli->settings, SETTING_AUTOSTART_CONNECT_TIMEOUT);
+	if (r == 0)
+		r = start_open_log(&start, err);
+	if (r == 0)
+		r = start_program(&start, err);
+	if (r == 0)
+		r = start_wait(&start, connect, err);
+	background_release(&start.background);
+	close_fd(&start.log_fd);
+	return r;
+}

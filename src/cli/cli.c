@@ -1,0 +1,190 @@
+#include "base/base.h"
+#include "cli/cli.h"
+
+#include "cli/help.h"
+#include "cli/show.h"
+#include "json/writer.h"
+
+#include <stdarg.h>
+
+enum {
+	CWD_MAX = 4096, /* PATH_MAX of Linux */
+	MESSAGE_MAX =
+		16 << 10 /* of one line on standard error: an error's message, cleaned, with its escapes */
+};
+
+/* -- failures --------------------------------------------------------------------------------------------------------------- */
+
+bool cli_wants_json(const struct cli *cli)
+{
+	return settings_bool(cli->settings, SETTING_OUTPUT_JSON);
+}
+
+static void complain(struct cli *cli, struct str message)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, MESSAGE_MAX);
+	terminal_style(&cli->error, &out, STYLE_BAD, STR("mcpx:"));
+	buf_append_char(&out, ' ');
+	terminal_append(&cli->error, &out, message);
+	buf_append_char(&out, '\n');
+	if (!buf_failed(&out))
+		(void)terminal_write(&cli->error, buf_str(&out), NULL);
+}
+
+int cli_fail_with(struct cli *cli, const struct err *err, struct str document)
+{
+	complain(cli, str_of(err->message));
+	if (cli_wants_json(cli) && document.n)
+		show_json(cli, document);
+	else if (cli_wants_json(cli))
+		show_error(cli, str_of(err->message));
+	return err->code == ERR_TIMEOUT ? CLI_TIMED_OUT : CLI_FAILED;
+}
+
+int cli_fail(struct cli *cli, const struct err *err)
+{
+	return cli_fail_with(cli, err, str_make(NULL, 0));
+}
+
+int cli_fail_usage(struct cli *cli, const struct err *err)
+{
+	const struct command *command = cli->arguments.command;
+	struct err full = *err;
+
+	if (command)
+		err_set(&full, err->code, "%s (`mcpx help %.*s` says more)", err->message,
+			STR_ARG(command->words));
+	(void)cli_fail(cli, &full);
+	return CLI_USAGE;
+}
+
+void cli_note(struct cli *cli, const char *format, ...)
+{
+	char text[ERR_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	complain(cli, str_of(text));
+}
+
+/* -- one run ------------------------------------------------------------------------------------------------------------------ */
+
+static struct str current_directory(struct arena *arena)
+{
+	char path[CWD_MAX];
+
+	return getcwd(path, sizeof(path)) ? arena_copy(arena, str_of(path)) : STR("/");
+}
+
+static void cli_init(struct cli *cli, const char *version)
+{
+	cli->version = version;
+	cli->environment = environment_current();
+	arena_init(&cli->arena, 0);
+	cli->cwd = current_directory(&cli->arena);
+	cli->settings = settings_new();
+}
+
+static void cli_release(struct cli *cli)
+{
+	http_client_close(&cli->daemon);
+	config_free(&cli->config);
+	settings_free(&cli->settings);
+	arena_release(&cli->arena);
+}
+
+static void cli_open_terminals(struct cli *cli)
+{
+	terminal_init(&cli->out, STDOUT_FILENO, cli->settings, &cli->environment);
+	terminal_init(&cli->error, STDERR_FILENO, cli->settings, &cli->environment);
+}
+
+static int cli_parse(struct cli *cli, int argc, char **argv, struct err *err)
+{
+	const struct argument_context context = { .settings = cli->settings,
+						  .environment = &cli->environment,
+						  .cwd = cli->cwd,
+						  .arena = &cli->arena };
+
+	return arguments_parse(&cli->arguments, argc, argv, &context, err);
+}
+
+static int cli_load(struct cli *cli, struct err *err)
+{
+	int r = settings_load(cli->settings, &cli->config, &cli->environment, cli->cwd, err);
+
+	if (r == 0)
+		r = places_find(&cli->places, cli->settings, cli->config, &cli->environment, &cli->arena,
+				err);
+	return r;
+}
+
+static int run_command(struct cli *cli)
+{
+	const struct command *command = cli->arguments.command;
+	struct err err;
+
+	if (arguments_check(&cli->arguments, &err) < 0)
+		return cli_fail_usage(cli, &err);
+	if (command->bare) {
+		/* Even a bare command's own output may be asked for by a variable; one that is wrong is not its business. */
+		(void)settings_add_environment(cli->settings, &cli->environment, NULL);
+		cli_open_terminals(cli);
+		return command->run(cli);
+	}
+	if (cli_load(cli, &err) < 0)
+		return cli_fail(cli, &err);
+	cli_open_terminals(cli);
+	return command->run(cli);
+}
+
+static int family_without_member(struct cli *cli)
+{
+	struct str family = cli->arguments.family, members = { NULL, 0 };
+	struct err err;
+
+	for (size_t i = 0; i < command_count(); i++) {
+		struct str words = command_at(i)->words;
+		struct str rest = str_from(words, family.n + 1);
+
+		if (words.n > family.n && str_starts_with(words, family) && words.p[family.n] == ' ')
+			members = members.n ? arena_concat(&cli->arena, members, STR(", "), rest) : rest;
+	}
+	err_set(&err, ERR_INVALID, "`mcpx %.*s` needs one of %.*s; `mcpx help %.*s` explains them",
+		STR_ARG(family), STR_ARG(members), STR_ARG(family));
+	return cli_fail_usage(cli, &err);
+}
+
+static int cli_run(struct cli *cli, int argc, char **argv)
+{
+	struct arguments *arguments = &cli->arguments;
+	struct err err;
+
+	cli_open_terminals(cli);
+	if (cli_parse(cli, argc, argv, &err) < 0)
+		return cli_fail_usage(cli, &err);
+	cli_open_terminals(cli); /* --color was among the flags */
+	if (arguments->version)
+		return show_version(cli);
+	if (arguments->help || (!arguments->command && !arguments->family.n))
+		return help_show(cli, arguments->command ? arguments->command->words : arguments->family);
+	if (!arguments->command)
+		return family_without_member(cli);
+	return run_command(cli);
+}
+
+int cli_main(int argc, char **argv, const char *version)
+{
+	struct cli *cli = xnew(struct cli);
+	int status;
+
+	cli_init(cli, version);
+	status = cli_run(cli, argc, argv);
+	cli_release(cli);
+	free(cli);
+	return status;
+}

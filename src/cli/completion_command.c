@@ -1,0 +1,146 @@
+/*
+ * `mcpx completion SHELL` prints a script; `mcpx completion words -- ...` is what that script asks for at each press of the tab key. Whoever
+ * presses it looks at a shell that stands still until this ends, so the daemon is asked within a short time and never started, and
+ * nothing that fails is worth a word: there are then fewer candidates.
+ */
+#include "base/base.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+
+#include "cli/completion.h"
+#include "cli/completion_shell.h"
+
+#include <time.h>
+
+enum {
+	/* All questions together. A setting would be read from files first, and 0.3 s is where a pause begins to feel like one. */
+	DAEMON_PATIENCE_MS = 300,
+	ANSWER_MAX =
+		32 << 20,   /* bytes of one answer: as much as one server's catalogue may have by default */
+	REPLY_MAX = 4 << 20 /* bytes for the shell: CANDIDATES_MAX of them with their notes */
+};
+
+/* The daemon that the line is about. */
+struct inquiry {
+	struct cli *cli;
+	const struct completion_line *line;
+	const struct completion_context *context;
+	struct settings *set; /* as the flags on the line say */
+	struct config *config;
+	struct http_client client;
+	uint64_t end_ms;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Sets every wait to what is left; false when nothing is. */
+static bool time_is_left(struct inquiry *inquiry)
+{
+	uint64_t now = now_ms(), left = inquiry->end_ms > now ? inquiry->end_ms - now : 0;
+
+	inquiry->client.limits = (struct http_client_limits){ left, left, left, left };
+	return left > 0;
+}
+
+static bool find_places(struct inquiry *inquiry, struct places *places)
+{
+	struct cli *cli = inquiry->cli;
+
+	inquiry->set = settings_new();
+	completion_add_flags(inquiry->set, inquiry->line, inquiry->context);
+	return settings_load(inquiry->set, &inquiry->config, &cli->environment, cli->cwd, NULL) == 0 &&
+	       places_find(places, inquiry->set, inquiry->config, &cli->environment, &cli->arena, NULL) == 0;
+}
+
+static bool connect_to_daemon(struct inquiry *inquiry)
+{
+	const struct http_client_limits limits = { DAEMON_PATIENCE_MS, DAEMON_PATIENCE_MS, DAEMON_PATIENCE_MS,
+						   DAEMON_PATIENCE_MS };
+	struct places places;
+
+	if (!find_places(inquiry, &places))
+		return false;
+	inquiry->end_ms = now_ms() + DAEMON_PATIENCE_MS;
+	return http_client_open_unix(&inquiry->client, places.socket.p, &limits, NULL) == 0;
+}
+
+/* The body, read with the time for all of it and not for each piece. */
+static bool read_body(struct inquiry *inquiry, struct buf *body)
+{
+	char room[HTTP_CLIENT_BODY_ROOM];
+	size_t n;
+
+	do {
+		if (!time_is_left(inquiry) ||
+		    http_client_read(&inquiry->client, room, sizeof(room), &n, NULL) < 0 ||
+		    buf_append(body, str_make(room, n)) < 0)
+			return false;
+	} while (n);
+	return true;
+}
+
+static struct str ask_daemon(void *owner, struct str target)
+{
+	const struct http_client_request request = { .method = STR("GET"), .target = target };
+	struct inquiry *inquiry = owner;
+	struct http_client_answer answer;
+	_cleanup_buf_ struct buf body = { 0 };
+
+	buf_init(&body, ANSWER_MAX);
+	if (!connect_to_daemon(inquiry) || !time_is_left(inquiry) ||
+	    http_client_send(&inquiry->client, &request, &answer, NULL) < 0 || answer.status != 200 ||
+	    !read_body(inquiry, &body))
+		return str_make(NULL, 0);
+	return arena_copy(&inquiry->cli->arena, buf_str(&body));
+}
+
+static void inquiry_release(struct inquiry *inquiry)
+{
+	http_client_close(&inquiry->client);
+	config_free(&inquiry->config);
+	settings_free(&inquiry->set);
+}
+
+static int print(struct cli *cli, struct str text)
+{
+	struct err err;
+
+	return terminal_write(&cli->out, text, &err) < 0 ? cli_fail(cli, &err) : CLI_OK;
+}
+
+static int complete(struct cli *cli)
+{
+	const struct arguments *arguments = &cli->arguments;
+	struct inquiry inquiry = { .cli = cli };
+	const struct completion_context context = { &cli->environment, cli->cwd, &cli->arena, ask_daemon,
+						    &inquiry };
+	struct completion_request request;
+	struct candidates candidates;
+	_cleanup_buf_ struct buf out = { 0 };
+	struct err err;
+
+	if (completion_request_read(&request, arguments->rest, arguments->rest_count, &cli->arena, &err) < 0)
+		return cli_fail_usage(cli, &err);
+	inquiry.line = &request.line;
+	inquiry.context = &context;
+	completion_find(&candidates, &request.line, &context);
+	inquiry_release(&inquiry);
+	buf_init(&out, REPLY_MAX);
+	completion_reply_write(&out, &request, &candidates);
+	return buf_failed(&out) ? CLI_FAILED : print(cli, buf_str(&out));
+}
+
+int command_completion(struct cli *cli)
+{
+	enum completion_shell shell;
+
+	if (completion_shell_find(argument_text(&cli->arguments, STR("shell")), &shell))
+		return print(cli, completion_script(shell));
+	return complete(cli);
+}

@@ -1,0 +1,77 @@
+/* The command of an operation that has none of its own: asks, and shows the answer. And `stop`, which also waits. */
+#include "base/base.h"
+#include "cli/commands.h"
+
+#include "cli/cli.h"
+#include "cli/output_file.h"
+#include "cli/reach.h"
+#include "cli/request.h"
+#include "cli/show.h"
+#include "io/program.h"
+
+/* "output" of the command line's own, where an operation has it: the file to write instead of showing the answer. */
+static struct str output_path(const struct cli *cli)
+{
+	const struct command *command = cli->arguments.command;
+
+	for (size_t i = 0; i < command->input_count; i++)
+		if (str_eq(command->inputs[i].name, STR("output")) &&
+		    command->inputs[i].place == INPUT_COMMAND_LINE)
+			return argument_text(&cli->arguments, STR("output"));
+	return str_make(NULL, 0);
+}
+
+int command_operation(struct cli *cli)
+{
+	struct str path = output_path(cli), body;
+	struct request request;
+	unsigned status;
+	struct err err;
+
+	request_from_arguments(cli, &request);
+	if (request_whole(cli, &request, &status, &body, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!request_succeeded(status))
+		return request_refused(cli, status, body);
+	if (!path.n)
+		return show_answer(cli, request.operation, body);
+	if (output_file_write(cli, path, body, &err) < 0)
+		return cli_fail(cli, &err);
+	return CLI_OK;
+}
+
+/* The answer comes before the end: the daemon first lets go of its servers. Whoever stops it may count on it being gone. */
+static int wait_for_the_end(struct cli *cli, int process, struct err *err)
+{
+	http_client_close(&cli->daemon);
+	if (!process)
+		return 0;
+	return process_wait_end(process, settings_duration(cli->settings, SETTING_HTTP_REQUEST_TIMEOUT), err);
+}
+
+int command_stop(struct cli *cli)
+{
+	struct request request = { .operation = CLI_OPERATION(SHUTDOWN),
+				   .target = CLI_OPERATION(SHUTDOWN)->route };
+	struct err err;
+	struct str body;
+	unsigned status;
+	int process, r = daemon_reach_running(cli, &err);
+
+	if (r == ERR_NOT_FOUND && cli_wants_json(cli))
+		return show_json(cli, STR("{\"stopping\":false}"));
+	if (r == ERR_NOT_FOUND)
+		return show_text(cli, STR("no daemon is running\n"));
+	if (r < 0)
+		return cli_fail(cli, &err);
+	process = daemon_process(cli);
+	if (request_whole(cli, &request, &status, &body, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!request_succeeded(status))
+		return request_refused(cli, status, body);
+	if (wait_for_the_end(cli, process, &err) < 0)
+		return cli_fail(cli, &err);
+	if (cli_wants_json(cli))
+		return show_json(cli, body);
+	return show_text(cli, STR("the daemon has stopped\n"));
+}

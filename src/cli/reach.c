@@ -1,0 +1,71 @@
+#include "base/base.h"
+#include "cli/reach.h"
+
+#include "cli/autostart.h"
+#include "cli/cli.h"
+
+static int daemon_connect(struct cli *cli, struct err *err)
+{
+	const struct settings *set = cli->settings;
+	const struct http_client_limits limits = {
+		.connect_ms = settings_duration(set, SETTING_AUTOSTART_PING_TIMEOUT),
+		.write_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
+		.answer_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
+		.quiet_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
+	};
+
+	http_client_close(&cli->daemon);
+	return http_client_open_unix(&cli->daemon, cli->places.socket.p, &limits, err);
+}
+
+/* Whether a failure to connect says that nobody listens: no socket, or one that its daemon left behind. */
+static bool nobody_listens(int code)
+{
+	return code != ERR_TIMEOUT && code != ERR_DENIED && code != ERR_INVALID;
+}
+
+int daemon_reach_running(struct cli *cli, struct err *err)
+{
+	int r = daemon_connect(cli, err);
+
+	if (r < 0 && nobody_listens(r))
+		return err_set(err, ERR_NOT_FOUND,
+			       "no daemon is running for these configuration files; `mcpx ls` starts one");
+	return r;
+}
+
+/* A flag that acts on the daemon has no effect on one that runs already: that must not pass in silence. */
+static void note_idle_flags(struct cli *cli)
+{
+	struct str first = cli->arguments.daemon_setting;
+
+	if (first.n)
+		cli_note(
+			cli,
+			"%.*s acts on the daemon, which is running already: use `mcpx settings set`, or `mcpx stop` first",
+			STR_ARG(first));
+}
+
+int daemon_reach(struct cli *cli, struct err *err)
+{
+	int r = daemon_connect(cli, err);
+
+	if (r == 0) {
+		note_idle_flags(cli);
+		return 0;
+	}
+	if (!nobody_listens(r))
+		return r;
+	if (cli->arguments.command->starts_no_daemon)
+		return daemon_reach_running(cli, err);
+	if (!settings_bool(cli->settings, SETTING_DAEMON_AUTOSTART))
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"no daemon is running and daemon.autostart is off: start one with `mcpx daemon`");
+	return autostart(cli, daemon_connect, err);
+}
+
+int daemon_process(const struct cli *cli)
+{
+	return http_client_peer_process(&cli->daemon);
+}

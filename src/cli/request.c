@@ -1,0 +1,218 @@
+#include "base/base.h"
+#include "cli/request.h"
+
+#include "base/quote.h"
+#include "cli/reach.h"
+#include "json/json.h"
+#include "json/writer.h"
+#include "text/percent.h"
+
+enum {
+	FIELDS_MAX = 12,      /* of one request: the callers of request_fields() add at most so many */
+	TARGET_MAX = 1 << 20, /* far beyond what the daemon takes, whose refusal says what its limit is */
+	SETTINGS_HEADER_MAX = 8192, /* of the header of settings: half of what a request's head may have */
+	STATUS_TIMED_OUT = 504,
+};
+
+/* -- target and body -------------------------------------------------------------------------------------------------------- */
+
+struct str request_target(struct cli *cli, struct str target, struct str name, struct str value)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, TARGET_MAX);
+	buf_append(&out, target);
+	buf_append_char(&out, str_find_char(target, '?') == STR_NONE ? '?' : '&');
+	percent_encode(&out, name);
+	buf_append_char(&out, '=');
+	percent_encode(&out, value);
+	return buf_failed(&out) ? target : arena_copy(&cli->arena, buf_str(&out));
+}
+
+/* "/v1/artifacts/{id}" with the parameter in its place. */
+static struct str fill_route(struct cli *cli, struct str route, struct str parameter)
+{
+	size_t brace = str_find_char(route, '{');
+	_cleanup_buf_ struct buf out = { 0 };
+
+	if (brace == STR_NONE)
+		return route;
+	buf_init(&out, TARGET_MAX);
+	buf_append(&out, str_slice(route, 0, brace));
+	percent_encode(&out, parameter);
+	return buf_failed(&out) ? route : arena_copy(&cli->arena, buf_str(&out));
+}
+
+/* What was typed for an input: its own word, or the rest of the line. */
+static struct str input_text(struct cli *cli, size_t at)
+{
+	const struct arguments *arguments = &cli->arguments;
+	const struct operation_input *input = &arguments->command->inputs[at];
+
+	if (input->command == INPUT_REST && arguments->rest_count)
+		return arguments_joined(arguments, &cli->arena);
+	return arguments->values[at].input ? arguments->values[at].text : str_make(NULL, 0);
+}
+
+static void write_input(struct json_writer *w, const struct operation_input *input, struct str text)
+{
+	json_write_key(w, input->name);
+	if (input->kind == INPUT_STRING)
+		json_write_str(w, text);
+	else
+		json_write_raw(w, text); /* a number or a boolean, checked when it was parsed */
+}
+
+void request_from_arguments(struct cli *cli, struct request *request)
+{
+	const struct operation *operation = cli->arguments.command->operation;
+	_cleanup_buf_ struct buf body = { 0 };
+	struct json_writer w;
+	bool has_body = false;
+
+	*request = (struct request){ .operation = operation, .target = operation->route };
+	buf_init(&body, TARGET_MAX);
+	json_writer_init(&w, &body, false);
+	json_write_object_begin(&w);
+	for (size_t i = 0; i < operation->input_count; i++) {
+		const struct operation_input *input = &operation->inputs[i];
+		struct str text = input_text(cli, i);
+
+		if (!text.p)
+			continue;
+		if (input->place == INPUT_PATH)
+			request->target = fill_route(cli, request->target, text);
+		else if (input->place == INPUT_QUERY)
+			request->target = request_target(cli, request->target, input->name, text);
+		else if (input->place == INPUT_BODY)
+			write_input(&w, input, text);
+		has_body |= input->place == INPUT_BODY;
+	}
+	json_write_object_end(&w);
+	if (has_body && !buf_failed(&body))
+		request->body = arena_copy(&cli->arena, buf_str(&body));
+}
+
+/* -- who asks ---------------------------------------------------------------------------------------------------------------- */
+
+struct field_list {
+	struct http_field fields[FIELDS_MAX];
+	size_t count;
+};
+
+/* A value that a header cannot carry, such as a directory with a line end in its name, is left out rather than sent wrong. */
+static void add_field(struct field_list *list, struct str name, struct str value)
+{
+	if (value.n == 0 || !http_is_field_value(value))
+		return;
+	BUG_ON(list->count == FIELDS_MAX);
+	list->fields[list->count++] = (struct http_field){ name, value };
+}
+
+static struct str settings_header(struct cli *cli)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, SETTINGS_HEADER_MAX);
+	settings_write_header(cli->settings, &out);
+	return buf_failed(&out) ? str_make(NULL, 0) : arena_copy(&cli->arena, buf_str(&out));
+}
+
+static void request_fields(struct cli *cli, const struct request *request, struct field_list *list)
+{
+	const struct environment *environment = &cli->environment;
+	struct str pid = environment_get(environment, STR("MCPX_PID"));
+	struct str session = request->session;
+
+	list->count = 0;
+	if (!session.n)
+		session = environment_get(environment, STR("MCPX_SESSION_ID"));
+	add_field(list, STR("X-Mcpx-Cwd"), cli->cwd);
+	add_field(list, STR("X-Mcpx-Pid"), pid.n ? pid : arena_printf(&cli->arena, "%d", (int)getpid()));
+	add_field(list, STR("X-Mcpx-Session"), session);
+	add_field(list, STR("X-Mcpx-Parent-Session"),
+		  environment_get(environment, STR("MCPX_PARENT_SESSION_ID")));
+	add_field(list, STR("X-Mcpx-Run"), environment_get(environment, STR("MCPX_RUN")));
+	add_field(list, STR("X-Mcpx-Settings"), settings_header(cli));
+	if (request->body.n)
+		add_field(list, STR("Content-Type"), STR("application/json"));
+	if (request->upgrade.n) {
+		add_field(list, STR("Connection"), STR("Upgrade"));
+		add_field(list, STR("Upgrade"), request->upgrade);
+	}
+}
+
+/* -- sending ------------------------------------------------------------------------------------------------------------------ */
+
+static int send_once(struct cli *cli, const struct http_client_request *sent,
+		     struct http_client_answer *ret_answer, struct err *err)
+{
+	int r = http_client_reusable(&cli->daemon) ? 0 : daemon_reach(cli, err);
+
+	return r < 0 ? r : http_client_send(&cli->daemon, sent, ret_answer, err);
+}
+
+int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
+		 struct err *err)
+{
+	struct field_list list;
+	struct http_client_request sent = {
+		.method = request->operation ? request->operation->method : STR("GET"),
+		.target = request->target,
+		.fields = list.fields,
+		.body = request->body,
+		.has_body_fd = request->has_body_fd,
+		.body_fd = request->body_fd,
+		.body_length = request->body_length,
+	};
+	int r;
+
+	request_fields(cli, request, &list);
+	sent.field_count = list.count;
+	r = send_once(cli, &sent, ret_answer, err);
+	/* A daemon that is just ending closes connections that it never looked at. What may be repeated is: by then there is a new one. */
+	if (r == ERR_CLOSED && request->operation && request->operation->flags & OPERATION_REPEATS &&
+	    !request->has_body_fd)
+		r = send_once(cli, &sent, ret_answer, err);
+	return r;
+}
+
+int request_read_body(struct cli *cli, struct str *ret_body, struct err *err)
+{
+	_cleanup_buf_ struct buf body = { 0 };
+	int r;
+
+	buf_init(&body, settings_bytes(cli->settings, SETTING_HTTP_RESPONSE_MAX));
+	r = http_client_read_all(&cli->daemon, &body, err);
+	if (r == 0)
+		*ret_body = arena_copy(&cli->arena, buf_str(&body));
+	return r;
+}
+
+int request_whole(struct cli *cli, const struct request *request, unsigned *ret_status, struct str *ret_body,
+		  struct err *err)
+{
+	struct http_client_answer answer;
+	int r = request_send(cli, request, &answer, err);
+
+	if (r < 0)
+		return r;
+	*ret_status = answer.status;
+	return request_read_body(cli, ret_body, err);
+}
+
+/* -- refusals ----------------------------------------------------------------------------------------------------------------- */
+
+int request_refused(struct cli *cli, unsigned status, struct str body)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	struct str message = { NULL, 0 };
+	struct err err;
+
+	if (json_parse(&doc, body, NULL, NULL) == 0)
+		message = json_str(json_get(json_root(&doc), STR("error")));
+	err_set(&err, status == STATUS_TIMED_OUT ? ERR_TIMEOUT : ERR_UPSTREAM, "%.*s", STR_ARG(message));
+	if (!message.n)
+		err_set(&err, ERR_PROTOCOL, "the daemon answered with status %u and no message", status);
+	return cli_fail_with(cli, &err, message.n ? body : str_make(NULL, 0));
+}

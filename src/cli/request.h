@@ -1,0 +1,54 @@
+/*
+ * request.h - asking the daemon for an operation.
+ *
+ * The target and the body are made from the operation's inputs and the arguments that were typed. Every request says who asks
+ * (X-Mcpx-Cwd, X-Mcpx-Pid, X-Mcpx-Session and the like) and which settings of the call this command line and environment decide
+ * (X-Mcpx-Settings). A failure of the daemon's is told with the daemon's own words.
+ */
+#ifndef CLI_REQUEST_H
+#define CLI_REQUEST_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+struct request {
+	const struct operation *operation; /* NULL: a GET that is no operation */
+	struct str target;		   /* empty: request_from_arguments() makes it */
+	struct str body;		   /* JSON */
+	bool has_body_fd;		   /* or bytes from a descriptor */
+	int body_fd;
+	uint64_t body_length;
+	struct str session; /* empty: the one of the environment */
+	struct str upgrade; /* the protocol that the connection is to speak from then on; empty: none */
+};
+
+/* Target and body of the command's own operation, from cli->arguments. Texts are from cli->arena. */
+void request_from_arguments(struct cli *cli, struct request *request);
+
+/* One more "name=value" for a target, encoded: "/v1/tools" becomes "/v1/tools?ns=a". */
+struct str request_target(struct cli *cli, struct str target, struct str name, struct str value);
+
+/* Sends it over a fresh or still open connection and reads the head of the answer. */
+int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
+		 struct err *err);
+
+/* The same, with the whole body, of at most http.responseMax bytes; from cli->arena. */
+int request_whole(struct cli *cli, const struct request *request, unsigned *ret_status, struct str *ret_body,
+		  struct err *err);
+
+/* The rest of the body of an answer. */
+int request_read_body(struct cli *cli, struct str *ret_body, struct err *err);
+
+/* Whether the status is one of success. */
+static inline bool request_succeeded(unsigned status)
+{
+	return status >= 200 && status < 300;
+}
+
+/* Tells what an answer with another status says, and returns the exit status. */
+int request_refused(struct cli *cli, unsigned status, struct str body);
+
+#endif

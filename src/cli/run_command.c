@@ -1,0 +1,305 @@
+/*
+ * `mcpx run` and `mcpx exec`: a script runs here, beside the terminal, with the standard input and the directory that the user has; the daemon only answers its
+ * calls. The run itself is exec/run.h's, as it is for the daemon; this file says what to run and shows its frames.
+ */
+#include "base/base.h"
+#include "cli/commands.h"
+
+#include "base/quote.h"
+#include "cli/cli.h"
+#include "cli/display.h"
+#include "cli/request.h"
+#include "cli/script.h"
+#include "cli/show.h"
+#include "exec/limits.h"
+#include "exec/report.h"
+#include "exec/run.h"
+#include "io/program_path.h"
+
+#include <signal.h>
+
+enum {
+	PATH_SIZE = 4096,     /* PATH_MAX of Linux */
+	EXIT_BY_SIGNAL = 128, /* as shells count */
+	FRAME_MAX = 64 << 20, /* bytes of one frame as it is shown: exec.frameMax bounds what is in it */
+};
+
+struct script_run {
+	struct cli *cli;
+	struct loop *loop;
+	struct exec_run run;
+	struct exec_report report; /* for one document */
+	struct signal_watch interrupt, terminate;
+	unsigned output; /* CHOICE_EXEC_OUTPUT_ */
+	bool interrupted;
+	bool broken; /* nobody reads our output any more */
+};
+
+/* -- showing ------------------------------------------------------------------------------------------------------------ */
+
+static void write_out(struct script_run *run, struct str bytes)
+{
+	if (!run->broken && terminal_write(&run->cli->out, bytes, NULL) < 0) {
+		run->broken = true;
+		exec_run_stop(&run->run);
+	}
+}
+
+/* The fields of a log record behind its message: " name=value" each. */
+static void append_fields(struct buf *out, struct str record)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	const struct json *key, *value;
+	struct json_writer w;
+
+	if (json_parse(&doc, record, NULL, NULL) < 0)
+		return;
+	json_for_each_member(key, value, json_get(json_root(&doc), STR("attrs"))) {
+		buf_append_char(out, ' ');
+		display_line(out, json_str(key));
+		buf_append_char(out, '=');
+		if (json_is(value, JSON_STRING)) {
+			display_line(out, json_str(value));
+		} else {
+			json_writer_init(&w, out, false);
+			json_write_value(&w, value);
+		}
+	}
+}
+
+/* "info: kept tiny.png bytes=312", as a script's own words would look. */
+static void show_log(struct script_run *run, const struct exec_frame *frame)
+{
+	const struct terminal *terminal = &run->cli->error;
+	_cleanup_buf_ struct buf out = { 0 };
+	enum style style = frame->level >= LOG_LEVEL_WARN ? STYLE_BAD : STYLE_FAINT;
+
+	buf_init(&out, FRAME_MAX);
+	terminal_style(terminal, &out, style, str_of(log_level_name(frame->level)));
+	buf_append(&out, STR(": "));
+	terminal_append(terminal, &out, frame->text);
+	append_fields(&out, frame->value);
+	buf_append_char(&out, '\n');
+	(void)terminal_write(terminal, buf_str(&out), NULL);
+}
+
+static void show_failure(struct script_run *run, const struct exec_frame *frame)
+{
+	cli_note(run->cli, "%.*s", STR_ARG(frame->text));
+	if (frame->calls.n)
+		cli_note(run->cli, "the tool calls it had made:\n%.*s", STR_ARG(frame->calls));
+}
+
+static void show_as_text(struct script_run *run, const struct exec_frame *frame)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, FRAME_MAX);
+	switch (frame->kind) {
+	case EXEC_FRAME_STDOUT:
+		write_out(run, frame->text);
+		break;
+	case EXEC_FRAME_EMIT:
+	case EXEC_FRAME_RESULT:
+		exec_value_text(frame->value, &out);
+		write_out(run, buf_str(&out));
+		break;
+	case EXEC_FRAME_LOG:
+		show_log(run, frame);
+		break;
+	case EXEC_FRAME_ERROR:
+		show_failure(run, frame);
+		break;
+	default:
+		break;
+	}
+}
+
+static void show_as_line(struct script_run *run, const struct exec_frame *frame)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	buf_init(&out, FRAME_MAX);
+	json_writer_init(&w, &out, false);
+	exec_frame_write(&w, frame, frame->value);
+	buf_append_char(&out, '\n');
+	write_out(run, buf_str(&out));
+}
+
+static void on_frame(struct exec_run *exec, const struct exec_frame *frame)
+{
+	struct script_run *run = exec->owner;
+
+	if (frame->kind == EXEC_FRAME_STDERR)
+		(void)terminal_write(&run->cli->error, frame->text, NULL);
+	else if (run->output == CHOICE_EXEC_OUTPUT_STREAM)
+		show_as_line(run, frame);
+	else if (run->output == CHOICE_EXEC_OUTPUT_STRUCTURED)
+		exec_report_take(&run->report, frame, frame->value);
+	else
+		show_as_text(run, frame);
+}
+
+static void on_done(struct exec_run *exec)
+{
+	struct script_run *run = exec->owner;
+
+	signal_watch_stop(&run->interrupt);
+	signal_watch_stop(&run->terminate);
+	loop_stop(run->loop);
+}
+
+static const struct exec_events run_events = { .frame = on_frame, .done = on_done };
+
+/* -- running ------------------------------------------------------------------------------------------------------------ */
+
+static void on_interrupt(struct signal_watch *watch, int number)
+{
+	struct script_run *run = number == SIGINT ? container_of(watch, struct script_run, interrupt)
+						  : container_of(watch, struct script_run, terminate);
+
+	run->interrupted = true;
+	exec_run_stop(&run->run);
+}
+
+/* The generated client, from the daemon: it knows every tool. */
+static int fetch_client(struct cli *cli, struct str *ret_client, struct err *err)
+{
+	struct str namespaces = argument_text(&cli->arguments, STR("ns"));
+	struct request request = { .operation = CLI_OPERATION(CLIENT) };
+	unsigned status;
+
+	request.target = request_target(cli, request.operation->route, STR("plain"), STR("true"));
+	if (namespaces.n)
+		request.target = request_target(cli, request.target, STR("ns"), namespaces);
+	if (request_whole(cli, &request, &status, ret_client, err) < 0)
+		return err->code;
+	if (!request_succeeded(status))
+		return err_set(err, ERR_UPSTREAM, "the daemon gives no client: %s", QUOTE(*ret_client));
+	return 0;
+}
+
+static void take_settings(struct cli *cli, struct exec_spec *spec)
+{
+	struct setting_items order = settings_items(cli->settings, SETTING_SCRIPT_RUNTIME_ORDER);
+	struct setting_items variables = settings_items(cli->settings, SETTING_SCRIPT_ENV);
+
+	exec_limits_from_settings(cli->settings, &spec->limits);
+	/* What is shown as it comes is not kept, so it needs no bound: a person at a terminal has the interrupt key. */
+	if (settings_choice(cli->settings, SETTING_EXEC_OUTPUT) != CHOICE_EXEC_OUTPUT_STRUCTURED)
+		spec->limits.output_max = 0;
+	spec->runtime = settings_string(cli->settings, SETTING_SCRIPT_RUNTIME);
+	spec->order = order.items;
+	spec->order_count = order.count;
+	spec->variables = variables.items;
+	spec->variable_count = variables.count;
+	spec->capture_console = settings_bool(cli->settings, SETTING_SCRIPT_CAPTURE_CONSOLE);
+}
+
+static int exit_status(const struct script_run *run)
+{
+	if (run->interrupted)
+		return EXIT_BY_SIGNAL + SIGINT;
+	return run->run.outcome.exit_code;
+}
+
+static int show_report(struct script_run *run)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	buf_init(&out, FRAME_MAX);
+	json_writer_init(&w, &out, run->cli->out.is_terminal);
+	exec_report_write(&run->report, &run->run, &w);
+	(void)show_json(run->cli, buf_str(&out));
+	return exit_status(run);
+}
+
+static int run_on_loop(struct script_run *run, const struct exec_spec *spec)
+{
+	struct cli *cli = run->cli;
+	struct err err;
+	int status;
+
+	if (loop_new(&run->loop, &err) < 0)
+		return cli_fail(cli, &err);
+	(void)signal_watch_start(&run->interrupt, run->loop, SIGINT, on_interrupt, NULL);
+	(void)signal_watch_start(&run->terminate, run->loop, SIGTERM, on_interrupt, NULL);
+	exec_report_init(&run->report);
+	exec_run_start(&run->run, run->loop, spec, &run_events, run);
+	loop_run(run->loop);
+	if (!run->run.outcome.started)
+		status = cli_fail(cli, &run->run.err);
+	else if (run->output == CHOICE_EXEC_OUTPUT_STRUCTURED)
+		status = show_report(run);
+	else
+		status = exit_status(run);
+	exec_report_release(&run->report);
+	loop_free(&run->loop);
+	return status;
+}
+
+/* Fills in what is the same for a file and a snippet, and runs it. */
+static int run_script(struct cli *cli, struct exec_spec *spec)
+{
+	struct script_run run = { .cli = cli };
+	char supervisor[PATH_SIZE];
+	struct err err;
+
+	if (program_path_beside("mcpx-supervisor", supervisor, sizeof(supervisor), &err) < 0 ||
+	    fetch_client(cli, &spec->client, &err) < 0)
+		return cli_fail(cli, &err);
+	http_client_close(&cli->daemon); /* the script has connections of its own */
+	run.output = cli_wants_json(cli) ? CHOICE_EXEC_OUTPUT_STRUCTURED
+					 : settings_choice(cli->settings, SETTING_EXEC_OUTPUT);
+	take_settings(cli, spec);
+	spec->supervisor = supervisor;
+	spec->directory = arena_concat(&cli->arena, cli->places.cache, STR("/exec"), STR(""));
+	spec->stdin_kind = EXEC_STDIN_FD;
+	spec->stdin_fd = STDIN_FILENO;
+	spec->cwd = cli->cwd;
+	spec->env = cli->environment.entries;
+	spec->socket = cli->places.socket;
+	spec->session = argument_text(&cli->arguments, STR("session"));
+	return run_on_loop(&run, spec);
+}
+
+int command_exec(struct cli *cli)
+{
+	struct exec_spec spec = { .source = arguments_joined(&cli->arguments, &cli->arena) };
+
+	return run_script(cli, &spec);
+}
+
+static const struct str *script_arguments(struct cli *cli)
+{
+	const struct arguments *arguments = &cli->arguments;
+	struct str *list = arena_array(&cli->arena, struct str, arguments->rest_count + 1);
+
+	for (size_t i = 0; i < arguments->rest_count; i++)
+		list[i] = str_of(arguments->rest[i]);
+	return list;
+}
+
+int command_run_script(struct cli *cli)
+{
+	struct str word = argument_text(&cli->arguments, STR("script"));
+	struct exec_spec spec = {
+		.export_name = argument_text(&cli->arguments, STR("export")),
+		.arguments = script_arguments(cli),
+		.argument_count = cli->arguments.rest_count,
+	};
+	struct script script;
+	struct err err;
+	int r = script_find(&script, word, &cli->environment, cli->cwd, &cli->arena, &err);
+
+	if (r == 0)
+		r = err_set(&err, ERR_NOT_FOUND,
+			    "there is no script %s: give a file, or put %.*s.ts into .mcpx/scripts/",
+			    QUOTE(word), STR_ARG(word));
+	if (r < 0)
+		return cli_fail(cli, &err);
+	spec.file = script.path;
+	return run_script(cli, &spec);
+}

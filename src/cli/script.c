@@ -1,0 +1,103 @@
+#include "base/base.h"
+#include "cli/script.h"
+
+#include <sys/stat.h>
+
+static const struct str extensions[] = { STR_INIT(".ts"), STR_INIT(".mts"), STR_INIT(".js") };
+
+static bool is_path(struct str word)
+{
+	if (str_find_char(word, '/') != STR_NONE)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
+		if (str_ends_with(word, extensions[i]))
+			return true;
+	return false;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static bool has_extension(struct str path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
+		if (str_ends_with(path, extensions[i]))
+			return true;
+	return false;
+}
+
+struct search {
+	struct str name;
+	struct arena *arena;
+	struct script *script;
+	struct err *err;
+};
+
+/* 1, 0 or ERR_INVALID, as script_find(). */
+static int look_in(const struct search *search, struct str directory, struct str below)
+{
+	struct str stem = arena_printf(search->arena, "%.*s%.*s/%.*s", STR_ARG(directory), STR_ARG(below),
+				       STR_ARG(search->name));
+	struct str ts = arena_concat(search->arena, stem, STR(".ts"), STR(""));
+	struct str js = arena_concat(search->arena, stem, STR(".js"), STR(""));
+	bool has_ts = is_file(ts.p), has_js = is_file(js.p);
+
+	if (has_ts && has_js)
+		return err_set(search->err, ERR_INVALID,
+			       "both %s and %s are there: name one of them with its path", ts.p, js.p);
+	if (!has_ts && !has_js)
+		return 0;
+	search->script->path = has_ts ? ts : js;
+	return 1;
+}
+
+static int look_upwards(const struct search *search, struct str directory)
+{
+	for (;;) {
+		size_t slash = str_find_last_char(directory, '/');
+		int r = look_in(search, directory, STR("/.mcpx/scripts"));
+
+		if (r == 0)
+			r = look_in(search, directory, STR("/.config/mcpx/scripts"));
+		if (r || slash == STR_NONE)
+			return r;
+		directory = str_slice(directory, 0, slash);
+	}
+}
+
+static int look_at_the_users(const struct search *search, const struct environment *environment)
+{
+	struct str xdg = environment_get(environment, STR("XDG_CONFIG_HOME"));
+	struct str home = environment_get(environment, STR("HOME"));
+	int r = str_starts_with(xdg, STR("/")) ? look_in(search, xdg, STR("/mcpx/scripts")) : 0;
+
+	if (r == 0 && str_starts_with(home, STR("/")))
+		r = look_in(search, home, STR("/.config/mcpx/scripts"));
+	return r;
+}
+
+/* A name becomes part of paths: nothing that leads elsewhere, and no hidden file. */
+static bool name_is_plain(struct str name)
+{
+	return name.n > 0 && name.p[0] != '.' && str_find_char(name, '\0') == STR_NONE;
+}
+
+int script_find(struct script *script, struct str word, const struct environment *environment, struct str cwd,
+		struct arena *arena, struct err *err)
+{
+	const struct search search = { word, arena, script, err };
+	int r;
+
+	if (is_path(word)) {
+		script->path = arena_copy(arena, word);
+		return has_extension(word) && is_file(script->path.p);
+	}
+	if (!name_is_plain(word))
+		return 0;
+	r = look_upwards(&search, str_eq(cwd, STR("/")) ? STR("") : cwd);
+	return r ? r : look_at_the_users(&search, environment);
+}

@@ -1,0 +1,26 @@
+/*
+ * script.h - from what a user calls a script to its file.
+ *
+ * A word with a slash, or that ends in .ts, .mts or .js, is a path. Any other is a name: NAME.ts or NAME.js in .mcpx/scripts or
+ * .config/mcpx/scripts of the working directory and of each directory above it, then in the user's $XDG_CONFIG_HOME/mcpx/scripts and
+ * ~/.config/mcpx/scripts. The nearest wins; both extensions in one directory are an error, because nothing says which is meant.
+ */
+#ifndef CLI_SCRIPT_H
+#define CLI_SCRIPT_H
+
+#include "base/arena.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "settings/environment.h"
+
+struct script {
+	struct str
+		path; /* absolute, or relative to the working directory as it was typed; followed by a NUL */
+};
+
+/* 1 when there is one; 0 when there is none; ERR_INVALID when there are two. */
+int script_find(struct script *script, struct str word, const struct environment *environment, struct str cwd,
+		struct arena *arena, struct err *err);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * `mcpx settings list` and `get`. They resolve here, which is what this command line will use; with --daemon the daemon is asked what it uses. The two
+ * may differ, and that difference is what one wants to see.
+ */
+#include "base/base.h"
+#include "cli/commands.h"
+
+#include "base/quote.h"
+#include "cli/cli.h"
+#include "cli/request.h"
+#include "cli/show.h"
+#include "settings/record.h"
+
+enum {
+	LISTING_MAX = 1 << 20, /* bytes of all settings as they are shown: some ten times what they take */
+};
+
+static int list_here(struct cli *cli, const struct setting_filter *filter)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	buf_init(&out, LISTING_MAX);
+	if (!cli_wants_json(cli)) {
+		settings_print(cli->settings, filter, &out);
+		return show_text(cli, buf_str(&out));
+	}
+	json_writer_init(&w, &out, false);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("settings"));
+	settings_write_records(cli->settings, filter, &w);
+	json_write_object_end(&w);
+	return show_json(cli, buf_str(&out));
+}
+
+int command_settings_list(struct cli *cli)
+{
+	const struct arguments *arguments = &cli->arguments;
+	struct str scope = argument_text(arguments, STR("scope"));
+	struct setting_filter filter = {
+		.plumbing = argument_bool(arguments, STR("plumbing")),
+		.changed = argument_bool(arguments, STR("changed")),
+		.scoped = scope.n > 0,
+	};
+
+	if (argument_bool(arguments, STR("daemon")))
+		return command_operation(cli);
+	if (scope.n && !setting_scope_parse(scope, &filter.scope))
+		return command_operation(cli); /* its words were checked against the same table */
+	return list_here(cli, &filter);
+}
+
+int command_settings_get(struct cli *cli)
+{
+	struct str path = argument_text(&cli->arguments, STR("path")), near;
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+	enum setting setting;
+	struct err err;
+
+	if (argument_bool(&cli->arguments, STR("daemon")))
+		return command_operation(cli);
+	if (!setting_find(path, &setting)) {
+		near = setting_suggestion(path);
+		err_set(&err, ERR_NOT_FOUND, "there is no setting %s%s%.*s%s", QUOTE(path),
+			near.n ? "; did you mean " : "", STR_ARG(near),
+			near.n ? "?" : "; `mcpx settings list --plumbing` has them all");
+		return cli_fail(cli, &err);
+	}
+	buf_init(&out, LISTING_MAX);
+	if (!cli_wants_json(cli)) {
+		setting_print(cli->settings, setting, &out);
+		return show_text(cli, buf_str(&out));
+	}
+	json_writer_init(&w, &out, false);
+	setting_write_record(cli->settings, setting, &w);
+	return show_json(cli, buf_str(&out));
+}

@@ -1,0 +1,173 @@
+#include "base/base.h"
+#include "cli/show_status.h"
+
+#include "base/units.h"
+#include "cli/display.h"
+#include "cli/show.h"
+#include "cli/table.h"
+
+static uint64_t number(const struct json *object, struct str member)
+{
+	uint64_t value = 0;
+
+	(void)json_u64(json_get(object, member), &value);
+	return value;
+}
+
+static struct str seconds_text(char storage[DURATION_TEXT_MAX], uint64_t seconds)
+{
+	return duration_rough(storage, seconds * MS_PER_SECOND);
+}
+
+/* -- the daemon ------------------------------------------------------------------------------------------------------------ */
+
+static void line(struct table *table, const char *name, struct str value)
+{
+	if (value.n == 0)
+		return;
+	table_row(table);
+	table_cell(table, STYLE_FAINT, str_of(name));
+	table_cell(table, STYLE_PLAIN, value);
+}
+
+static void artifacts_line(struct cli *cli, struct table *table, const struct json *usage)
+{
+	char used[BYTE_SIZE_TEXT_MAX], quota[BYTE_SIZE_TEXT_MAX];
+
+	if (!usage)
+		return;
+	byte_size_rough(used, number(usage, STR("bytes")));
+	byte_size_rough(quota, number(usage, STR("quota")));
+	line(table, "artifacts",
+	     arena_printf(&cli->arena, "%llu, %s of %s", (unsigned long long)number(usage, STR("count")),
+			  used, quota));
+}
+
+static void show_daemon(struct cli *cli, const struct json *root, struct buf *out)
+{
+	char uptime[DURATION_TEXT_MAX], memory[BYTE_SIZE_TEXT_MAX];
+	const struct json *file;
+	struct table table;
+
+	table_init(&table, &cli->out, out);
+	line(&table, "daemon",
+	     arena_printf(&cli->arena, "version %.*s, process %llu, up %.*s",
+			  STR_ARG(json_str(json_get(root, STR("version")))),
+			  (unsigned long long)number(root, STR("pid")),
+			  STR_ARG(seconds_text(uptime, number(root, STR("uptimeSec"))))));
+	line(&table, "memory", byte_size_rough(memory, number(root, STR("memoryBytes"))));
+	line(&table, "endpoint", json_str(json_get(root, STR("endpoint"))));
+	json_for_each(file, json_get(root, STR("config")))
+		line(&table, "config", json_str(file));
+	artifacts_line(cli, &table, json_get(root, STR("artifacts")));
+	line(&table, "in use",
+	     arena_printf(&cli->arena, "%llu connections, %llu MCP sessions, %llu runs",
+			  (unsigned long long)number(root, STR("connections")),
+			  (unsigned long long)number(root, STR("sessions")),
+			  (unsigned long long)number(root, STR("runs"))));
+	table_end(&table);
+}
+
+/* -- its servers ------------------------------------------------------------------------------------------------------------- */
+
+static const char *const server_headings[] = { "SERVER", ">TOOLS",  ">LIVE",	 ">CALLS",
+					       "SCOPE",	 "SHARING", "TOOLS READ" };
+
+static void server_row(struct table *table, const struct json *server)
+{
+	const struct json *age = json_get(server, STR("schemaAgeSec"));
+	bool known = json_get(server, STR("tools"));
+	char text[DURATION_TEXT_MAX];
+
+	table_row(table);
+	table_cell(table, json_get(server, STR("lastError")) ? STYLE_BAD : STYLE_NAME,
+		   json_str(json_get(server, STR("name"))));
+	if (known)
+		table_cell_printf(table, STYLE_PLAIN, "%llu",
+				  (unsigned long long)number(server, STR("tools")));
+	else
+		table_cell(table, STYLE_PLAIN, STR("-"));
+	table_cell_printf(table, STYLE_PLAIN, "%llu", (unsigned long long)number(server, STR("live")));
+	table_cell_printf(table, STYLE_PLAIN, "%llu", (unsigned long long)number(server, STR("calls")));
+	table_cell(table, STYLE_PLAIN, json_str(json_get(server, STR("scope"))));
+	table_cell(table, STYLE_PLAIN, json_str(json_get(server, STR("sharing"))));
+	if (age)
+		table_cell_printf(table, STYLE_PLAIN, "%.*s ago",
+				  STR_ARG(seconds_text(text, number(server, STR("schemaAgeSec")))));
+}
+
+static void indented(struct cli *cli, struct buf *out, enum style style, struct str text)
+{
+	_cleanup_buf_ struct buf clean = { 0 };
+
+	buf_init(&clean, out->max);
+	display_line(&clean, text);
+	buf_append(out, STR("  "));
+	terminal_style(&cli->out, out, style, buf_str(&clean));
+	buf_append_char(out, '\n');
+}
+
+/* What is wrong with a server, under its name; nothing for one that is well. */
+static void server_problems(struct cli *cli, const struct json *server, struct buf *out)
+{
+	struct str error = json_str(json_get(server, STR("lastError")));
+	const struct json *instance;
+
+	if (error.n) {
+		buf_append_char(out, '\n');
+		terminal_style(&cli->out, out, STYLE_BAD, json_str(json_get(server, STR("name"))));
+		if (json_get(server, STR("retryInSec")))
+			buf_printf(out, " is tried again in %llus",
+				   (unsigned long long)number(server, STR("retryInSec")));
+		buf_append_char(out, '\n');
+		indented(cli, out, STYLE_PLAIN, error);
+	}
+	json_for_each(instance, json_get(server, STR("instances"))) {
+		struct str first = json_str(json_get(instance, STR("noiseFirst")));
+
+		if (first.n)
+			indented(
+				cli, out, STYLE_FAINT,
+				arena_printf(
+					&cli->arena,
+					"%.*s wrote %llu lines to its standard output that are no messages; the first: %.*s",
+					STR_ARG(json_str(json_get(instance, STR("id")))),
+					(unsigned long long)number(instance, STR("noiseLines")),
+					STR_ARG(first)));
+	}
+}
+
+void show_status(struct cli *cli, const struct json *root, struct buf *out)
+{
+	const struct json *servers = json_get(root, STR("servers")), *server;
+	struct table table;
+
+	show_daemon(cli, root, out);
+	if (json_count(servers) == 0)
+		return;
+	buf_append_char(out, '\n');
+	table_init(&table, &cli->out, out);
+	table_heading(&table, server_headings, ARRAY_LEN(server_headings));
+	json_for_each(server, servers)
+		server_row(&table, server);
+	table_end(&table);
+	json_for_each(server, servers)
+		server_problems(cli, server, out);
+}
+
+/* -- refresh ------------------------------------------------------------------------------------------------------------------- */
+
+void show_refresh(struct cli *cli, const struct json *root, struct buf *out)
+{
+	const struct json *failure;
+
+	buf_printf(out, "%llu namespaces, %llu added, %llu removed\n",
+		   (unsigned long long)number(root, STR("namespaces")),
+		   (unsigned long long)number(root, STR("added")),
+		   (unsigned long long)number(root, STR("removed")));
+	json_for_each(failure, json_get(root, STR("errors"))) {
+		terminal_style(&cli->out, out, STYLE_BAD, json_str(json_get(failure, STR("server"))));
+		buf_append_char(out, '\n');
+		indented(cli, out, STYLE_PLAIN, json_str(json_get(failure, STR("error"))));
+	}
+}
