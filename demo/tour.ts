@@ -1,0 +1,28 @@
+// A tour of what a script can do: every configured server is an object here, every tool a function.
+// Run it with: mcpx run demo/tour.ts
+
+export default async function tour() {
+	const began = performance.now();
+
+	// Find out what there is, without a single call to a server.
+	const found = search('read text file', 3);
+	emit({ found: found.map((tool) => `${tool.namespace}.${tool.function}`) });
+
+	// Read a file of this repository through the filesystem server.
+	const readme = await files.read_text_file({ path: 'README.md' });
+	const text = String(readme.content ?? readme);
+	emit({ readme: { lines: text.split('\n').length, title: text.split('\n')[0] } });
+
+	// A long-running tool, with its progress.
+	await everything.trigger_long_running_operation(
+		{ duration: 1, steps: 4 },
+		{ onProgress: (p) => log.info('step {step} of {steps}', { step: p.progress, steps: p.total }) },
+	);
+
+	// An image: its bytes never pass through anybody's context, only a link to them does.
+	const image = await everything.get_tiny_image();
+	const kept = await artifact('tiny.png', image);
+	log.info('kept {name}', { name: kept.name, bytes: kept.size, sha256: kept.sha256 });
+
+	return { tools: found.length, lines: text.split('\n').length, artifact: kept.id, sha256: kept.sha256, ms: Math.round(performance.now() - began) };
+}
