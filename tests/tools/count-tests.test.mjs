@@ -44,6 +44,11 @@ test('takes cmocka\'s skipped case for skipped, though it says "not ok"', (t) =>
 	assert.equal(status, 0);
 });
 
+test('gives the last words of a program that skips itself as the reason', (t) => {
+	const { lines } = count(t, { 'unit.json': unit('looking around\nneeds ../shared\n', 'SKIP', 77) });
+	assert.deepEqual(lines, ['skipped  base / buf: needs ../shared', '0 passed, 0 failed, 1 skipped']);
+});
+
 test('counts a program that crashed, and the cases it did not reach', (t) => {
 	const crashed = count(t, { 'unit.json': unit('', 'FAIL', -6) });
 	assert.deepEqual(crashed.lines, ['FAILED   base / buf: ended with FAIL, exit status -6', '0 passed, 1 failed']);
