@@ -115,11 +115,20 @@ static const char *outcome_name(enum mcp_outcome outcome)
 	return names[outcome];
 }
 
+static struct str failure_message(const struct hub_call_result *result)
+{
+	if (result->err)
+		return str_of(result->err->message);
+	return result->error->message.n
+		       ? result->error->message
+		       : STR("the server answered with an error and did not say what is wrong");
+}
+
 /* {"error", "outcome", "upstream"}: `outcome` says whether the call may be repeated without fear. */
 static void write_failure(const struct hub_call_result *result, struct json_writer *w)
 {
 	json_write_object_begin(w);
-	json_member_str(w, STR("error"), result->err ? str_of(result->err->message) : result->error->message);
+	json_member_str(w, STR("error"), failure_message(result));
 	json_member_str(w, STR("outcome"), str_of(outcome_name(result->outcome)));
 	if (result->error) {
 		json_write_key(w, STR("upstream"));

@@ -175,12 +175,21 @@ static void receive_response(struct mcp_client *client, const struct jsonrpc_mes
 		client->strays++;
 }
 
+/* The id that an unusable line answers to. Nothing else that a server writes has an id of ours and no method. */
+static struct str unusable_id(struct str line, const struct jsonrpc_fault *fault)
+{
+	if (fault->code == 0)
+		return fault->id;
+	if (str_find(line, STR("\"method\"")) != STR_NONE)
+		return (struct str){ 0 };
+	return fault->id.n ? fault->id : jsonrpc_peek_id(line);
+}
+
 /* What looks like the answer to a request and cannot be used ends the request now rather than at its
  * deadline. */
 static void receive_unusable(struct mcp_client *client, struct str line, const struct jsonrpc_fault *fault)
 {
-	struct mcp_request *request =
-		fault->code == 0 && fault->id.n ? client_pending(client, fault->id) : NULL;
+	struct mcp_request *request = client_pending(client, unusable_id(line, fault));
 
 	if (!request) {
 		count_noise(client, line);

@@ -171,6 +171,10 @@ static void answer_with_result(struct mcp_request *request, struct str result, s
 	struct mcp_answer answer = { .result = result, .result_type = STR("complete") };
 	struct err err;
 
+	if (!str_starts_with(result, STR("{"))) {
+		request_fail(request, ERR_PROTOCOL, MCP_ANSWERED, "the server's result is no object");
+		return;
+	}
 	if (mcp_has(request->client->facts.revision, MCP_HAS_RESULT_TYPE) &&
 	    read_result_type(&answer, arena, &err) < 0) {
 		request_fail(request, ERR_PROTOCOL, MCP_ANSWERED, "%s", err.message);

@@ -594,16 +594,16 @@ static void answers_come_in_any_order(void **state)
 	call_tool(rig, &a, "a", "", false);
 	call_tool(rig, &b, "b", "", false);
 	call_tool(rig, &c, "c", "", false);
-	feed(rig, HEAD "\"id\":4,\"result\":\"c\"}");
-	assert_string_equal(rig->text, "\"c\"");
+	feed(rig, HEAD "\"id\":4,\"result\":{\"c\":3}}");
+	assert_string_equal(rig->text, "{\"c\":3}");
 	feed(rig, HEAD "\"id\":2,\"error\":{\"code\":-32602,\"message\":\"bad a\",\"data\":{}}}");
 	assert_int_equal(rig->code, ERR_UPSTREAM);
 	assert_int_equal(rig->outcome, MCP_ANSWERED);
 	assert_int_equal(rig->error_code, -32602);
 	assert_string_equal(rig->text, "tools/call: the server answered with error -32602: bad a");
 	assert_true(mcp_request_running(&b));
-	feed(rig, HEAD "\"id\":3,\"result\":\"b\"}");
-	assert_string_equal(rig->text, "\"b\"");
+	feed(rig, HEAD "\"id\":3,\"result\":{\"b\":2}}");
+	assert_string_equal(rig->text, "{\"b\":2}");
 	assert_int_equal(rig->answers, 3);
 	assert_int_equal(rig->client.pending_count, 0);
 }
@@ -616,9 +616,9 @@ static void batches_are_understood(void **state)
 	open_legacy(rig);
 	call_tool(rig, &a, "a", "", false);
 	call_tool(rig, &b, "b", "", false);
-	feed(rig, "[" HEAD "\"id\":3,\"result\":1}," HEAD "\"id\":2,\"result\":2}]");
+	feed(rig, "[" HEAD "\"id\":3,\"result\":{}}," HEAD "\"id\":2,\"result\":{\"n\":2}}]");
 	assert_int_equal(rig->answers, 2);
-	assert_string_equal(rig->text, "2");
+	assert_string_equal(rig->text, "{\"n\":2}");
 }
 
 static void answers_to_nothing_are_counted(void **state)
@@ -663,6 +663,53 @@ static void a_malformed_answer_ends_its_request(void **state)
 	assert_string_equal(rig->text,
 			    "tools/call: the server's answer is malformed: \"jsonrpc\" must be \"2.0\"");
 	assert_int_equal(rig->client.noise, 0);
+}
+
+/* One answer to the request with id 2: how it ends. */
+static void answer_is_malformed(struct rig *rig, const char *answer, const char *message)
+{
+	struct mcp_request request;
+
+	open_legacy(rig);
+	call_tool(rig, &request, "t", "", false);
+	feed(rig, answer);
+	assert_int_equal(rig->code, ERR_PROTOCOL);
+	assert_string_equal(rig->text, message);
+}
+
+static void broken_json_with_our_id_ends_its_request(void **state)
+{
+	answer_is_malformed(
+		*state, HEAD "\"id\":2,\"result\":{\"a\":\"\xff\"}}",
+		"tools/call: the server's answer is malformed: line 1, column 40: expected valid UTF-8");
+}
+
+static void a_message_that_says_nothing_ends_its_request(void **state)
+{
+	answer_is_malformed(*state, HEAD "\"id\":2}",
+			    "tools/call: the server's answer is malformed: "
+			    "a message needs a method, a result or an error");
+}
+
+static void a_result_is_an_object(void **state)
+{
+	answer_is_malformed(*state, HEAD "\"id\":2,\"result\":\"text\"}",
+			    "tools/call: the server's result is no object");
+	assert_int_equal(((struct rig *)*state)->outcome, MCP_ANSWERED);
+}
+
+/* A server that prints what it receives has our ids in its noise. */
+static void a_broken_request_of_ours_is_noise(void **state)
+{
+	struct rig *rig = *state;
+	struct mcp_request request;
+
+	open_legacy(rig);
+	call_tool(rig, &request, "t", "", false);
+	feed(rig, HEAD "\"id\":2,\"method\":\"tools/call\",\"params\":{\"na");
+	assert_true(mcp_request_running(&request));
+	assert_int_equal(rig->client.noise, 1);
+	mcp_request_cancel(&request);
 }
 
 static void an_answer_that_is_too_long_ends_its_request(void **state)
@@ -1006,7 +1053,7 @@ static void bad_lists_are_refused(void **state)
 		  "tools/list: the list is longer than 60 bytes" },
 		{ { "{\"tools\":{}}" }, ERR_PROTOCOL, "tools/list: page 1 has no array \"tools\"" },
 		{ { "{}" }, ERR_PROTOCOL, "tools/list: page 1 has no array \"tools\"" },
-		{ { "[]" }, ERR_PROTOCOL, "tools/list: page 1 is no object" },
+		{ { "[]" }, ERR_PROTOCOL, "tools/list: the server's result is no object" },
 		{ { "{\"tools\":[],\"nextCursor\":7}" },
 		  ERR_PROTOCOL,
 		  "tools/list: page 1: nextCursor is no string" },
@@ -1074,6 +1121,10 @@ int main(void)
 		RIGGED(answers_to_nothing_are_counted),
 		RIGGED(noise_is_counted_and_the_first_is_kept),
 		RIGGED(a_malformed_answer_ends_its_request),
+		RIGGED(broken_json_with_our_id_ends_its_request),
+		RIGGED(a_message_that_says_nothing_ends_its_request),
+		RIGGED(a_result_is_an_object),
+		RIGGED(a_broken_request_of_ours_is_noise),
 		RIGGED(an_answer_that_is_too_long_ends_its_request),
 		RIGGED(progress_finds_its_request),
 		RIGGED(a_cancelled_request_is_silent_and_told),
