@@ -69,6 +69,7 @@ void limits_of_hub(const struct settings *set, const struct places *places, cons
 		.call_max_ms = settings_duration(set, SETTING_POOL_CALL_MAX),
 		.refresh_ms = settings_duration(set, SETTING_DAEMON_REFRESH_TIMEOUT),
 		.tools_max = (size_t)settings_int(set, SETTING_CATALOG_MAX_TOOLS),
+		.change_ms = settings_duration(set, SETTING_CATALOG_CHANGE_PAUSE),
 		.pages_max = (unsigned)settings_int(set, SETTING_CATALOG_MAX_PAGES),
 		.list_max = settings_bytes(set, SETTING_CATALOG_MAX_BYTES),
 		.seed = random_u64(),

@@ -115,7 +115,7 @@ static void hub_instance_notified(void *context, struct pool_group *group, struc
 		if (server->group != group)
 			continue;
 		if (method == MCP_TOOLS_CHANGED && instance->state == INSTANCE_READY)
-			refresh_begin(server, instance);
+			refresh_changed(server, instance);
 		else if (method == MCP_LOG_MESSAGE)
 			hub_tell_event(hub, LOG_LEVEL_DEBUG, STR("server.log"), server->name,
 				       message->params);

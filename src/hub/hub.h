@@ -30,6 +30,7 @@ struct hub_limits {
 	uint64_t
 		acquire_ms; /* patience with an instance that others hold, beside that with a start; 0: call_max_ms */
 	uint64_t call_max_ms; /* absolute bound on one call, however much progress it reports */
+	uint64_t change_ms;   /* from one reading of a server that says its tools changed to the next */
 	uint64_t refresh_ms;  /* patience with one page of a server's list */
 	size_t tools_max;     /* of one server */
 	unsigned pages_max;
@@ -55,14 +56,17 @@ struct hub_server {
 	struct err err;
 	struct catalogue_snapshot *all; /* what the server offers; NULL until something is known */
 	struct catalogue_snapshot
-		*snapshot;	     /* ... without what the configuration hides; NULL when `all` is */
-	struct hub_refresh *refresh; /* running, or NULL */
-	struct err refresh_err;	     /* of the last refresh; code 0 when it went well or there was none */
-	bool stale;		     /* the tools changed while they were being read: read them again */
-	bool read;		     /* a refresh went well in this life */
-	unsigned refresh_failures;   /* in a row */
-	uint64_t refresh_at;	     /* loop_now() from which the hub reads the list again by itself */
-	struct config_limits limits; /* hub_server_limits() has them as they are now */
+		*snapshot;		/* ... without what the configuration hides; NULL when `all` is */
+	struct hub_refresh *refresh;	/* running, or NULL */
+	struct err refresh_err;		/* of the last refresh; code 0 when it went well or there was none */
+	bool stale;			/* the tools changed while they were being read: read them again */
+	struct timer change;		/* runs while a change waits to be read */
+	uint64_t change_at;		/* loop_now() from which a change is read at once */
+	const struct instance *changed; /* that told of the last change; may be gone */
+	bool read;			/* a refresh went well in this life */
+	unsigned refresh_failures;	/* in a row */
+	uint64_t refresh_at;		/* loop_now() from which the hub reads the list again by itself */
+	struct config_limits limits;	/* hub_server_limits() has them as they are now */
 	uint64_t calls;
 };
 

@@ -559,6 +559,16 @@ void pool_group_describe(const struct pool_group *group, struct json_writer *w)
 	json_write_array_end(w);
 }
 
+struct instance *pool_group_find(const struct pool_group *group, const struct instance *wanted)
+{
+	struct instance *instance;
+
+	list_for_each(instance, &group->instances, node)
+		if (instance == wanted && instance->state == INSTANCE_READY)
+			return instance;
+	return NULL;
+}
+
 /* -- the pool ------------------------------------------------------------------------------------------------------------ */
 
 /* An instance whose client process is gone is of no use to anyone, however short its rest was. */

@@ -116,6 +116,8 @@ struct pool_group *pool_group_of(const struct instance *instance);
 enum hub_scope pool_group_scope(const struct pool_group *group);
 /* Instances that start or run. */
 unsigned pool_group_live(const struct pool_group *group);
+/* `wanted`, if it is an instance of the group that runs, else NULL. It is only compared: it may have been freed. */
+struct instance *pool_group_find(const struct pool_group *group, const struct instance *wanted);
 /* The last failed start, until one succeeds; code 0 when there is none. And in how many ms the next start is allowed. */
 const struct err *pool_group_error(const struct pool_group *group);
 uint64_t pool_group_retry_in(const struct pool_group *group);

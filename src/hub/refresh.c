@@ -117,7 +117,7 @@ static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 	refresh_free(refresh);
 	/* What changed meanwhile is read from whom it changed at, if that still runs. */
 	if (again)
-		refresh_begin(server, instance && instance->state == INSTANCE_READY ? instance : NULL);
+		refresh_changed(server, instance && instance->state == INSTANCE_READY ? instance : NULL);
 	pool_release(&instance);
 	hub_check_readies(hub);
 	hub_server_drop(&server);
@@ -208,8 +208,38 @@ void refresh_begin(struct hub_server *server, struct instance *instance)
 		server->hub->limits.refresh_ms, refresh_acquired, refresh);
 }
 
+static void refresh_read_change(struct hub_server *server, struct instance *instance)
+{
+	const struct hub *hub = server->hub;
+
+	server->change_at = loop_now(hub->loop) + hub->limits.change_ms;
+	refresh_begin(server, instance);
+}
+
+static void refresh_change_is_due(struct timer *timer)
+{
+	struct hub_server *server = container_of(timer, struct hub_server, change);
+
+	refresh_read_change(server, server->group ? pool_group_find(server->group, server->changed) : NULL);
+}
+
+void refresh_changed(struct hub_server *server, struct instance *instance)
+{
+	uint64_t now = loop_now(server->hub->loop);
+
+	server->changed = instance;
+	if (server->refresh)
+		refresh_begin(server, instance);
+	else if (now >= server->change_at)
+		refresh_read_change(server, instance);
+	else if (!timer_running(&server->change) && !server->hub->stopping)
+		timer_start(&server->change, server->hub->loop, server->change_at - now,
+			    refresh_change_is_due);
+}
+
 void refresh_cancel(struct hub_server *server)
 {
+	timer_stop(&server->change);
 	if (server->refresh)
 		refresh_free(server->refresh);
 }
