@@ -87,6 +87,7 @@ static const struct mcp_client_events instance_client_events = { .notification =
 static void instance_end(struct instance *instance)
 {
 	instance->state = INSTANCE_STOPPING;
+	timer_stop(&instance->mute);
 	mcp_open_cancel(&instance->open);
 	mcp_client_closed(&instance->client, &instance->ended);
 	child_stop(&instance->child);
@@ -161,6 +162,25 @@ static void instance_output(struct child *child, struct str line, bool too_long)
 	mcp_client_receive(&instance_of_child(child)->client, line, too_long);
 }
 
+static void instance_is_mute(struct timer *timer)
+{
+	struct instance *instance = container_of(timer, struct instance, mute);
+
+	instance_blame(instance, ERR_CLOSED, "closed its standard output and went on running");
+	instance_end(instance);
+}
+
+/* Nothing more will be answered. Most likely it is ending, and how it ends says more. */
+static void instance_output_ended(struct child *child)
+{
+	struct instance *instance = instance_of_child(child);
+
+	if (instance->state != INSTANCE_READY)
+		return;
+	instance->retired = "it has closed its standard output";
+	timer_start(&instance->mute, instance->loop, instance->definition->close_ms, instance_is_mute);
+}
+
 static int instance_spawn(struct instance *instance);
 
 static void instance_describe_end(struct instance *instance, const struct child_status *status)
@@ -215,6 +235,7 @@ static void instance_exited(struct child *child, const struct child_status *stat
 		if (instance_try_again(instance, status))
 			return;
 	}
+	timer_stop(&instance->mute);
 	instance_describe_end(instance, status);
 	instance_hold(instance); /* the callbacks below may give back all other holds */
 	instance->state = INSTANCE_ENDED;
@@ -225,6 +246,7 @@ static void instance_exited(struct child *child, const struct child_status *stat
 }
 
 static const struct child_events instance_child_events = { .output = instance_output,
+							   .output_ended = instance_output_ended,
 							   .exited = instance_exited };
 
 static int instance_spawn(struct instance *instance)

@@ -70,6 +70,7 @@ struct instance {
 	struct mcp_client client;
 	struct mcp_transport transport;
 	struct mcp_open open;
+	struct timer mute;	   /* runs once its stdout has ended: it should end, too */
 	struct deferred unstarted; /* tells `ended` of a supervisor that could not be started */
 	bool restarted;		   /* a legacy server ended upon the first handshake and was started again */
 	unsigned holders;

@@ -568,6 +568,27 @@ static void one_that_closed_its_stdin_is_retired(void **state)
 	subject_end(&s);
 }
 
+/* What it was asked ends with an error that says so, rather than at its time-out. */
+static void one_that_closed_its_stdout_is_ended(void **state)
+{
+	struct asked asked;
+	struct subject s;
+
+	(void)state;
+	SUBJECT(&s, server_program());
+	s.definition.close_ms = SHORT_MS;
+	subject_start(&s);
+	AWAIT(s.opened);
+	ask(&asked, s.instance, "mute");
+	AWAIT(asked.done);
+	assert_int_equal(asked.code, ERR_CLOSED);
+	assert_int_equal(asked.outcome, MCP_OUTCOME_UNKNOWN);
+	assert_has(asked.message, "closed its standard output and went on running");
+	assert_string_equal(s.instance->retired, "it has closed its standard output");
+	AWAIT(s.ended);
+	subject_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -595,6 +616,7 @@ int main(void)
 		IN_HUB(requests_end_at_once_when_it_is_stopped),
 		IN_HUB(notifications_are_passed_on),
 		IN_HUB(one_that_closed_its_stdin_is_retired),
+		IN_HUB(one_that_closed_its_stdout_is_ended),
 	};
 
 	return RUN_IN_HUB(tests);

@@ -341,6 +341,12 @@ static void tool_shut(const char *id)
 		pause();
 }
 
+static void tool_mute(const char *id)
+{
+	(void)id;
+	close(STDOUT_FILENO);
+}
+
 static void tool_malformed(const char *id)
 {
 	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[,]}}\n", id);
@@ -392,25 +398,16 @@ static const struct {
 	const char *name;
 	void (*run)(const char *id);
 } tools[] = {
-	{ "echo", tool_echo },
-	{ "pid", tool_pid },
-	{ "die", tool_die },
-	{ "kill", tool_kill },
-	{ "hold", tool_hold },
-	{ "free", tool_free },
-	{ "progress", tool_progress },
-	{ "error", tool_error },
-	{ "noisy", tool_noisy },
-	{ "seen", tool_seen },
-	{ "leave", tool_leave },
-	{ "shut", tool_shut },
-	{ "malformed", tool_malformed },
-	{ "ask", tool_ask },
-	{ "change", tool_change },
-	{ "env", tool_env },
-	{ "cwd", tool_cwd },
-	{ "words", tool_words },
-	{ "starve", tool_starve },
+	{ "echo", tool_echo },	       { "pid", tool_pid },
+	{ "die", tool_die },	       { "kill", tool_kill },
+	{ "hold", tool_hold },	       { "free", tool_free },
+	{ "progress", tool_progress }, { "error", tool_error },
+	{ "noisy", tool_noisy },       { "seen", tool_seen },
+	{ "leave", tool_leave },       { "shut", tool_shut },
+	{ "mute", tool_mute },	       { "malformed", tool_malformed },
+	{ "ask", tool_ask },	       { "change", tool_change },
+	{ "env", tool_env },	       { "cwd", tool_cwd },
+	{ "words", tool_words },       { "starve", tool_starve },
 };
 
 static void handle_call(const char *id)

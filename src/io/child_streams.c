@@ -183,6 +183,14 @@ static bool child_output_read_raw(struct child_process *p, ssize_t *ret_n)
 	return p->child && !child_output_held(p);
 }
 
+static void child_output_tell_end(struct child_process *p)
+{
+	const struct child_events *events = p->child->events;
+
+	if (events->output_ended && !p->over && p->stage == CHILD_RUNNING)
+		events->output_ended(p->child);
+}
+
 /* Reads once and delivers. False when there is nothing more to be had for now: the pipe is empty, or the owner is not willing. */
 static bool child_output_step(struct child_process *p)
 {
@@ -197,8 +205,8 @@ static bool child_output_step(struct child_process *p)
 	if (n < 0 && errno == EAGAIN)
 		return false;
 	stream_close(&output->watch, &output->fd);
-	if (willing)
-		child_output_finish(p);
+	if (willing && child_output_finish(p))
+		child_output_tell_end(p);
 	return false;
 }
 

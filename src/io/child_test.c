@@ -228,6 +228,32 @@ static void raw_output_arrives_as_it_is(void **state)
 	assert_string_equal(scene.story, "a\nb\r\n\nc");
 }
 
+static unsigned outputs_ended;
+
+static void output_ended(struct child *child)
+{
+	struct scene *scene = container_of(child, struct scene, child);
+
+	assert_int_equal(scene->exits, 0);
+	assert_string_equal(scene->story, "[a][b]");
+	outputs_ended++;
+	child_close_stdin(child);
+}
+
+static void the_end_of_stdout_is_told_before_the_end(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	outputs_ended = 0;
+	scene_init(&scene);
+	scene.events.output_ended = output_ended;
+	START(&scene, "sh", "-c", "echo a; printf b; exec >&-; cat");
+	scene_run(&scene);
+	assert_int_equal(outputs_ended, 1);
+	assert_int_equal(scene.status.exit_code, 1); /* cat cannot write */
+}
+
 static void resume_later(struct timer *timer);
 static struct timer later;
 static struct scene *held;
@@ -493,6 +519,7 @@ int main(void)
 		ON_STAGE(a_line_that_is_too_long_is_cut),
 		ON_STAGE(a_line_of_megabytes_arrives_whole),
 		ON_STAGE(raw_output_arrives_as_it_is),
+		ON_STAGE(the_end_of_stdout_is_told_before_the_end),
 		ON_STAGE(a_paused_child_loses_nothing),
 		ON_STAGE(a_paused_child_waits_and_can_be_stopped),
 		ON_STAGE(the_end_of_stderr_is_kept),
