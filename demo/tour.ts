@@ -14,10 +14,8 @@ export default async function tour() {
 	emit({ readme: { lines: text.split('\n').length, title: text.split('\n')[0] } });
 
 	// A long-running tool, with its progress.
-	await everything.trigger_long_running_operation(
-		{ duration: 1, steps: 4 },
-		{ onProgress: (p) => log.info('step {step} of {steps}', { step: p.progress, steps: p.total }) },
-	);
+	const onProgress = (p) => log.info('step {step} of {steps}', { step: p.progress, steps: p.total });
+	await call('everything', 'trigger-long-running-operation', { duration: 1, steps: 4 }, { onProgress });
 
 	// An image: its bytes never pass through anybody's context, only a link to them does.
 	const image = await everything.get_tiny_image();

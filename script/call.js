@@ -58,13 +58,32 @@ const errorText = (raw) =>
 
 let calls = 0;
 
-async function call(server, tool, args = {}) {
+// Asks for one call. With `onProgress` the daemon answers in lines as long as the tool reports progress, and its ordinary answer is the last one.
+async function requestCall(body, onProgress) {
+	if (!onProgress) return requestJson('POST', '/v1/call', { 'Content-Type': 'application/json' }, body);
+	const pieces = new TextDecoder();
+	let rest = '';
+	let last;
+	const heard = (bytes) => {
+		const lines = (rest + pieces.decode(bytes, { stream: true })).split('\n');
+		rest = lines.pop();
+		for (const line of lines) {
+			const message = JSON.parse(line);
+			if (message.method === 'notifications/progress') onProgress(message.params);
+			else last = { status: message.status, answer: message.body };
+		}
+	};
+	const plain = await requestJson('POST', '/v1/call', { 'Content-Type': 'application/json' }, body, heard);
+	return last ?? plain;
+}
+
+async function call(server, tool, args = {}, { onProgress } = {}) {
 	if (args === null || typeof args !== 'object' || Array.isArray(args))
 		throw new TypeError(`${server}.${tool}() takes one object with the tool's arguments, and got ${asText(args)}`);
 	const known = findTool(server, tool);
 	const name = known?.tool ?? String(tool);
 	const json = stringify(args);
-	const body = encoder.encode(`{"server":${stringify(String(server))},"tool":${stringify(name)},"args":${json}}`);
+	const body = encoder.encode(`{"server":${stringify(String(server))},"tool":${stringify(name)},"args":${json}${onProgress ? ',"relay":true' : ''}}`);
 	const id = ++calls;
 	const began = performance.now();
 	const end = (members) => record('called', { id, durationMs: Math.round(performance.now() - began), ...members });
@@ -77,7 +96,7 @@ async function call(server, tool, args = {}) {
 	});
 	let status, answer;
 	try {
-		({ status, answer } = await requestJson('POST', '/v1/call', { 'Content-Type': 'application/json' }, body));
+		({ status, answer } = await requestCall(body, onProgress));
 	} catch (error) {
 		end({ ok: false, outcome: 'unknown', error: error.message });
 		throw new ToolError(`${server}.${name}: ${error.message}`, { server, tool: name, outcome: 'unknown' });

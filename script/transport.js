@@ -73,12 +73,14 @@ class Connection {
 		return bytes;
 	}
 
-	async chunks() {
+	// `heard` gets each piece as it comes.
+	async chunks(heard) {
 		const parts = [];
 		for (;;) {
 			const length = Number.parseInt(await this.line(), 16);
 			if (!length) break;
 			parts.push(await this.exactly(length));
+			heard?.(parts.at(-1));
 			await this.line();
 		}
 		while (await this.line()); // trailers
@@ -150,8 +152,8 @@ function closeConnections() {
 	for (const connection of idle.splice(0)) discard(connection);
 }
 
-// `body` is bytes, or { length, pieces } with an async iterator of bytes. Gives { status, bytes }.
-async function request(method, path, headers, body) {
+// `body` is bytes, or { length, pieces } with an async iterator of bytes. Gives { status, bytes }. `heard` gets the pieces of an answer that is a stream.
+async function request(method, path, headers, body, heard) {
 	const connection = await acquire();
 	try {
 		const fields = Object.entries({ Host: 'localhost', ...headers, 'Content-Length': body.length });
@@ -170,7 +172,7 @@ async function request(method, path, headers, body) {
 		while (answer.status < 200);
 		const { status, headers: fieldsOf } = answer;
 		const bytes = /chunked/i.test(fieldsOf.get('transfer-encoding') ?? '')
-			? await connection.chunks()
+			? await connection.chunks(heard)
 			: await connection.exactly(Number(fieldsOf.get('content-length') ?? 0));
 		if (/close/i.test(fieldsOf.get('connection') ?? '')) discard(connection);
 		else giveBack(connection);
@@ -188,8 +190,8 @@ const callerHeaders = () => ({
 	'X-Mcpx-Pid': host.pid,
 });
 
-async function requestJson(method, path, headers, body) {
-	const { status, bytes } = await request(method, path, { ...callerHeaders(), ...headers }, body);
+async function requestJson(method, path, headers, body, heard) {
+	const { status, bytes } = await request(method, path, { ...callerHeaders(), ...headers }, body, heard);
 	try {
 		return { status, answer: JSON.parse(decoder.decode(bytes)) };
 	} catch {

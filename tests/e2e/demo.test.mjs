@@ -11,6 +11,7 @@ test('the demo runs to its end and leaves nothing', { skip: programs !== path.jo
 	const result = await start(scratch, path.join(root, 'demo/demo.sh'), []).finished;
 	assert.equal(result.status, 0, result.stderr + result.stdout);
 	assert.match(result.stdout, /"artifact": "art-[0-9a-f]{32}"/);
+	assert.match(result.stderr, /info: step 4 of 4/);
 	assert.match(result.stdout, /its SHA-256 is the one that the script said/);
 	assert.match(result.stdout, /the daemon uses \d+ KiB of memory/);
 	assert.match(result.stdout, /no process, socket, lock or temporary file is left/);
