@@ -5,7 +5,8 @@ function __mcpx_complete
 	set -q lines[2]; and printf '%s\n' $lines[2..-1]
 	if string match -qr '^\d+$' -- $lines[1]
 		set -l before (string sub -l $lines[1] -- $token)
-		for path in (__fish_complete_path (string sub -s (math $lines[1] + 1) -- $token))
+		# fish completes names of files itself, as the arguments of a command without completions.
+		for path in (complete -C "'' "(string sub -s (math $lines[1] + 1) -- $token))
 			printf '%s%s\n' $before $path
 		end
 	end

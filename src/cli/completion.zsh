@@ -15,6 +15,8 @@ _mcpx() {
 }
 if [[ $funcstack[1] == _mcpx ]]; then
 	_mcpx "$@"
-else
+elif (($+functions[compdef])); then
 	compdef _mcpx mcpx
+else
+	print -u2 'mcpx: completion needs compinit to be called first'
 fi

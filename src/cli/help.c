@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/manual.h"
 #include "cli/show.h"
 #include "json/writer.h"
 #include "settings/registry.h"
@@ -361,7 +362,18 @@ int help_show(struct cli *cli, struct str words)
 	return show_text(cli, buf_str(&out));
 }
 
+static int show_manual(struct cli *cli)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, MANUAL_MAX);
+	manual_write(&out, cli->version);
+	return show_text(cli, buf_str(&out));
+}
+
 int command_help(struct cli *cli)
 {
+	if (argument_bool(&cli->arguments, STR("man")))
+		return show_manual(cli);
 	return help_show(cli, arguments_joined(&cli->arguments, &cli->arena));
 }
