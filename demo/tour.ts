@@ -20,7 +20,7 @@ export default async function tour() {
 	// An image: its bytes never pass through anybody's context, only a link to them does.
 	const image = await everything.get_tiny_image();
 	const kept = await artifact('tiny.png', image);
-	log.info('kept {name}', { name: kept.name, bytes: kept.size, sha256: kept.sha256 });
+	log.info('kept {name}', { name: kept.name, bytes: kept.size });
 
 	return { tools: found.length, lines: text.split('\n').length, artifact: kept.id, sha256: kept.sha256, ms: Math.round(performance.now() - began) };
 }
