@@ -60,18 +60,49 @@ static void write_tool(struct api_call *call, const struct catalogue_snapshot *s
 	json_write_object_end(w);
 }
 
+/* "namespace", or "namespace.tool" for one tool by any of its names. */
+struct tool_selection {
+	const struct hub_server *server; /* NULL: all */
+	struct str tool;		 /* empty: all of it */
+};
+
+static int select_tools(struct api_call *call, struct tool_selection *selection, struct err *err)
+{
+	struct str name = api_input_str(call, STR("ns"));
+	size_t dot = str_find_char(name, '.');
+
+	*selection = (struct tool_selection){ 0 };
+	if (!name.n)
+		return 0;
+	selection->server = hub_server_find(call->api->hub, name, NULL);
+	if (selection->server)
+		return 0;
+	selection->server = hub_server_find(call->api->hub, str_slice(name, 0, dot), err);
+	if (dot != STR_NONE)
+		selection->tool = str_from(name, dot + 1);
+	return selection->server ? 0 : ERR_NOT_FOUND;
+}
+
+static bool selects(const struct tool_selection *selection, const struct catalogue_snapshot *snapshot,
+		    const struct catalogue_tool *tool)
+{
+	if (!selection->server)
+		return true;
+	return selection->server->snapshot == snapshot &&
+	       (!selection->tool.n || catalogue_find(snapshot, selection->tool) == tool);
+}
+
 static void tools_ready(struct hub_ready *ready)
 {
 	struct api_call *call = ready->owner;
-	struct str only = api_input_str(call, STR("ns"));
 	const struct catalogue_snapshot *const *snapshots;
-	const struct hub_server *wanted = NULL;
+	struct tool_selection selection;
 	struct json_writer w;
 	struct buf out;
 	struct err err;
 	size_t count;
 
-	if (only.n && !(wanted = hub_server_find(call->api->hub, only, &err))) {
+	if (select_tools(call, &selection, &err) < 0) {
 		api_answer_error(call, &err);
 		return;
 	}
@@ -80,7 +111,7 @@ static void tools_ready(struct hub_ready *ready)
 	json_write_array_begin(&w);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < snapshots[i]->count; k++)
-			if (!wanted || str_eq(wanted->namespace, snapshots[i]->namespace))
+			if (selects(&selection, snapshots[i], &snapshots[i]->tools[k]))
 				write_tool(call, snapshots[i], &snapshots[i]->tools[k], -1, &w);
 	json_write_array_end(&w);
 	api_answer_json(call, 200, buf_take(&out));

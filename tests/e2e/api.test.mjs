@@ -42,6 +42,7 @@ test('health, status, namespaces and tools say what there is', async (t) => {
 	assert.equal(found.function, 'odd_one');
 	assert.ok(tools.some(({ tool }) => tool === 'echo'));
 	assert.equal((await get(at, '/v1/tools?ns=nobody')).status, 404);
+	assert.deepEqual((await get(at, '/v1/tools?ns=scripted.echo')).json.map(({ tool }) => tool), ['echo']);
 
 	const status = (await get(at, '/v1/status')).json;
 	assert.equal(status.servers[0].instances[0].state, 'ready');
