@@ -5,12 +5,15 @@ const entryUrl = host.entryUrl();
 const offset = Number(host.env('MCPX_ENTRY_OFFSET') ?? 0);
 const entryName = host.env('MCPX_ENTRY_NAME');
 
+// Where this module is, and the launcher beside it.
+const ourPlace = import.meta.url.replace(/[^/]*$/, '');
+
 // A stack as the author of the script knows it: without our frames and the runtime's, and with the script under its own name.
 function scriptFrames(stack) {
 	const frames = [];
 	for (const line of String(stack ?? '').split('\n')) {
 		const at = /^\s+at (?:async )?(?:(.*?) \()?((?:file|https?):.*?|\/.*?):(\d+):(\d+)\)?$/.exec(line);
-		if (!at || at[2] === import.meta.url) continue;
+		if (!at || (at[2].startsWith(ourPlace) && at[2] !== entryUrl)) continue;
 		const [, what, url, row] = at;
 		const ours = url === entryUrl;
 		const column = Number(at[4]) - (ours && row === '1' ? offset : 0);

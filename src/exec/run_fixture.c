@@ -189,7 +189,7 @@ static const char *find_runtime(struct scene *scene, const char *name)
 		       : NULL;
 }
 
-void scene_init(struct scene *scene, const char *runtime)
+bool scene_init(struct scene *scene, const char *runtime)
 {
 	static const struct exec_limits limits = { .timeout_ms = GUARD_MS,
 						   .term_ms = GUARD_MS,
@@ -210,8 +210,9 @@ void scene_init(struct scene *scene, const char *runtime)
 	found = find_runtime(scene, runtime);
 	if (!found) {
 		arena_release(&scene->arena);
-		skip();
+		return false;
 	}
+	scene->deno = found;
 	test_directory_make(&scene->directory);
 	assert_int_equal(loop_new(&scene->loop, &err), 0);
 	snprintf(home, sizeof(home), "HOME=%s", scene->directory.path);
@@ -235,6 +236,7 @@ void scene_init(struct scene *scene, const char *runtime)
 	scene->spec.client = buf_str(&scene->client);
 	buf_init(&scene->frames, 16 * MEBIBYTE);
 	buf_init(&scene->errors, MEBIBYTE);
+	return true;
 }
 
 void scene_release(struct scene *scene)
@@ -317,8 +319,8 @@ void assert_text(const char *text, const char *expected, const struct scene *sce
 		 int line)
 {
 	if (!text ? expected != NULL : !expected || strcmp(text, expected) != 0) {
-		print_error("%s:%d: %s\nshould be %s\nThe run:\n%.*s%.*s\n", file, line,
-			    text ? text : "nothing", expected ? expected : "nothing",
+		print_error("%s:%d: %s\nshould be %s\nThe run: %s\n%.*s%.*s\n", file, line,
+			    text ? text : "nothing", expected ? expected : "nothing", scene->run.err.message,
 			    STR_ARG(buf_str(&scene->frames)), STR_ARG(buf_str(&scene->errors)));
 		fail();
 	}

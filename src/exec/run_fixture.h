@@ -28,6 +28,7 @@ struct scene {
 	struct buf client;
 	struct exec_spec spec;
 	struct exec_run run;
+	const char *deno;  /* its path */
 	struct buf frames; /* JSON, one a line; stderr is not among them */
 	struct buf errors; /* stderr */
 	unsigned done;
@@ -38,8 +39,8 @@ struct scene {
 	void (*on_frame)(struct scene *scene, const struct exec_frame *frame);
 };
 
-/* Skips the test when there is neither deno nor node, or not the one that is named. */
-void scene_init(struct scene *scene, const char *runtime);
+/* False, and nothing to release, when the runtime that is named is not there. */
+bool scene_init(struct scene *scene, const char *runtime);
 void scene_release(struct scene *scene);
 
 /* Runs `source` to its end. */

@@ -101,8 +101,8 @@ static bool try_program(struct search *search, enum exec_runtime_kind kind, cons
 		return false;
 	*candidate = (struct exec_candidate){ .kind = kind, .path = arena_copy(search->arena, str_of(path)) };
 	candidate->identity =
-		arena_printf(search->arena, "%s %lld.%09ld %lld", path, (long long)st.st_mtim.tv_sec,
-			     st.st_mtim.tv_nsec, (long long)st.st_size);
+		arena_printf(search->arena, "%s %llu %lld.%09ld %lld", path, (unsigned long long)st.st_ino,
+			     (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (long long)st.st_size);
 	if (kind == EXEC_NODE)
 		candidate->version = remembered(search->directory, candidate, search->arena);
 	search->count++;

@@ -172,7 +172,7 @@ void schema_write_comment(struct buf *out, struct str description, const struct 
 	while (str_split(&rest, '\n', &line)) {
 		if (several) {
 			schema_indent(out, indent);
-			buf_append(out, STR(" * "));
+			buf_append(out, str_trim(line).n ? STR(" * ") : STR(" *"));
 		}
 		append_comment_line(out, str_trim(line).n ? line : STR(""));
 		if (several)
@@ -431,7 +431,8 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 				  const struct json *schema, unsigned indent, unsigned depth)
 {
 	const struct json *further = further_members(schema);
-	bool declared = json_count(json_get(schema, STR("properties"))) > 0;
+	const struct json *properties = json_get(schema, STR("properties"));
+	bool declared = json_is(properties, JSON_OBJECT) && json_count(properties) > 0;
 	struct buf members;
 
 	if (!declared && !json_count(json_get(schema, STR("required")))) {
@@ -446,7 +447,7 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 	buf_init(&members, ARENA_MAX_DEFAULT);
 	write_members(types, root, schema, &members, indent + 1, depth);
 	write_undeclared(schema, &members, indent + 1);
-	if (further || json_count(json_get(schema, STR("properties"))) > MEMBERS_MAX) {
+	if (further || json_count(properties) > MEMBERS_MAX) {
 		schema_indent(&members, indent + 1);
 		buf_append(&members, STR("[name: string]: unknown;\n"));
 	}

@@ -227,10 +227,14 @@ bool exec_source_is_module(struct str source)
 
 /* -- imports -------------------------------------------------------------------------------------------------------------- */
 
+/* On one line: a template among the attributes may have several. */
 static void append_token(struct buf *out, const struct scanner *s)
 {
+	struct str text = token_text(s);
+
 	buf_append_char(out, ' ');
-	buf_append(out, token_text(s));
+	for (size_t i = 0; i < text.n; i++)
+		buf_append_char(out, text.p[i] == '\n' ? ' ' : text.p[i]);
 }
 
 /* Whether a token can stand between `import` and the module's name: names, "{", "}", ",", "*", and names in quotes within the braces. */
