@@ -248,10 +248,10 @@ static void the_end_of_stdout_is_told_before_the_end(void **state)
 	outputs_ended = 0;
 	scene_init(&scene);
 	scene.events.output_ended = output_ended;
-	START(&scene, "sh", "-c", "echo a; printf b; exec >&-; cat");
+	START(&scene, "sh", "-c", "echo a; printf b; exec >&-; read line; exit 3");
 	scene_run(&scene);
 	assert_int_equal(outputs_ended, 1);
-	assert_int_equal(scene.status.exit_code, 1); /* cat cannot write */
+	assert_int_equal(scene.status.exit_code, 3); /* it waited for the end of its stdin */
 }
 
 static void resume_later(struct timer *timer);
