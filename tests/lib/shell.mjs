@@ -76,17 +76,19 @@ class Shell {
 	}
 }
 
-// startShell(scratch, name): resolves when it takes commands. script(1) gives it the terminal.
-export async function startShell(scratch, name, { cwd, env, patience = 20_000 } = {}) {
+// startShell(scratch, name): resolves when it takes commands. script(1) gives it the terminal. With `autoload`, a directory, zsh finds the
+// completion there and is not told of it.
+export async function startShell(scratch, name, { cwd, env, autoload, patience = 20_000 } = {}) {
 	const { command, setup } = shells[name];
 	const child = start(scratch, 'script', ['-qfec', command, '/dev/null'], { cwd, stdin: null, env: { TERM: 'xterm', ...env } });
 	const shell = new Shell(child, patience);
 	scratch.atEnd(async () => {
-		child.kill('SIGHUP');
+		child.kill('SIGKILL'); // which hangs up the terminal, and with it the shell
 		await child.finished;
 	});
 	shell.type('stty rows 60 cols 200\n');
-	for (const [i, line] of setup.entries()) {
+	const lines = autoload ? [`fpath=(${autoload} $fpath)`, ...setup.slice(0, -1)] : setup;
+	for (const [i, line] of lines.entries()) {
 		shell.type(`${line}\nprintf '\\002%s\\003\\n' ready${i}\n`);
 		await shell.wait(new RegExp(`\x02ready${i}\x03`));
 	}
