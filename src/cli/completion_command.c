@@ -138,9 +138,14 @@ static int complete(struct cli *cli)
 
 int command_completion(struct cli *cli)
 {
+	struct str name = argument_text(&cli->arguments, STR("shell"));
 	enum completion_shell shell;
+	struct err err;
 
-	if (completion_shell_find(argument_text(&cli->arguments, STR("shell")), &shell))
+	if (!completion_shell_find(name, &shell))
+		return complete(cli);
+	if (cli->arguments.rest_count == 0)
 		return print(cli, completion_script(shell));
-	return complete(cli);
+	err_set(&err, ERR_INVALID, "`mcpx completion %.*s` takes no further argument", STR_ARG(name));
+	return cli_fail_usage(cli, &err);
 }

@@ -178,4 +178,7 @@ test('what no script of ours says is refused', async (t) => {
 	assert.equal(result.status, 2);
 	assert.match(result.stderr, /^mcpx: what the completion of bash, zsh or fish hands over begins with its name/);
 	assert.equal((await run(scratch, ['completion', 'tcsh'])).status, 2);
+	const further = await run(scratch, ['completion', 'bash', 'more']);
+	assert.deepEqual([further.status, further.stdout], [2, '']);
+	assert.match(further.stderr, /^mcpx: `mcpx completion bash` takes no further argument/);
 });
