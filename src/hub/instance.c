@@ -68,7 +68,7 @@ static int instance_send(struct mcp_transport *transport, struct str line)
 	int code = child_write(&instance->child, line);
 
 	/* It has closed its stdin: what was sent before may still be answered, but nobody else can use it. */
-	if (code == ERR_CLOSED)
+	if (code == ERR_CLOSED && instance->state == INSTANCE_READY)
 		instance->retired = "it takes no more messages";
 	return code;
 }
