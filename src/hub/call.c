@@ -49,15 +49,26 @@ static void call_refuse(struct hub_call *call)
 
 /* -- patience ------------------------------------------------------------------------------------------------------------ */
 
-/* A time-out of 0 is no limit of its own. */
-static uint64_t call_bounded(const struct hub_call *call, uint64_t ms)
+/* Names whatever it was that ran out. */
+static struct mcp_patience call_patience(const struct hub_call *call)
 {
-	return ms ? ms : call->hub->limits.call_max_ms;
+	uint64_t call_ms = hub_server_limits(call->server)->call_ms, max_ms = call->hub->limits.call_max_ms;
+	struct mcp_patience patience = { max_ms, max_ms, STR("pool.callMax"), STR("pool.callMax") };
+
+	if (call->spec.timeout_ms) {
+		patience.idle_ms = call->spec.timeout_ms;
+		patience.idle_setting = STR("the caller's time-out");
+	} else if (call_ms) {
+		patience.idle_ms = call_ms;
+		patience.idle_setting = STR("pool.callTimeout");
+	}
+	return patience;
 }
 
 static uint64_t call_acquire_patience(const struct hub_call *call)
 {
-	uint64_t acquire_ms = call_bounded(call, call->hub->limits.acquire_ms), both;
+	const struct hub_limits *limits = &call->hub->limits;
+	uint64_t acquire_ms = limits->acquire_ms ? limits->acquire_ms : limits->call_max_ms, both;
 
 	if (call->spec.timeout_ms)
 		return call->spec.timeout_ms;
@@ -173,22 +184,13 @@ static void call_relay_progress(struct mcp_request *request, const struct mcp_pr
 
 static void call_send(struct hub_call *call)
 {
-	const struct hub_limits *limits = &call->hub->limits;
 	const struct mcp_tool_call tool_call = {
 		.name = call->spec.tool,
 		.arguments = call->spec.arguments.n ? call->spec.arguments : STR("{}"),
 		.meta = call->spec.meta,
 		.log_level = call->spec.log_level,
 	};
-	const struct mcp_patience patience = {
-		.idle_ms = call->spec.timeout_ms
-				   ? call->spec.timeout_ms
-				   : call_bounded(call, hub_server_limits(call->server)->call_ms),
-		.total_ms = limits->call_max_ms,
-		.idle_setting =
-			call->spec.timeout_ms ? STR("the caller's time-out") : STR("pool.callTimeout"),
-		.total_setting = STR("pool.callMax"),
-	};
+	const struct mcp_patience patience = call_patience(call);
 
 	mcp_tool_call_start(&call->upstream, &call->instance->client, &tool_call, &patience,
 			    call_relay_progress, call_answered, call);

@@ -147,10 +147,7 @@ static bool server_check(struct hub_server *server)
 	server->err.code = 0;
 	if (config->error)
 		server->err = *config->error;
-	else if (config->process.transport != CONFIG_STDIO)
-		err_set(&server->err, ERR_UNSUPPORTED,
-			"server %.*s (%.*s:%u): servers behind a url are not part of this version; give it a command",
-			STR_ARG(server->name), STR_ARG(config->file), config->line);
+	BUG_ON(!config->error && config->process.transport != CONFIG_STDIO);
 	return server->err.code == 0;
 }
 

@@ -349,7 +349,7 @@ static void tool_mute(const char *id)
 
 static void tool_malformed(const char *id)
 {
-	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[,]}}\n", id);
+	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{},\"error\":{}}\n", id);
 	fflush(stdout);
 }
 
