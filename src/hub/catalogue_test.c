@@ -107,6 +107,26 @@ static void test_names_that_no_api_takes_get_a_short_form(void **state)
 	catalogue_unref(&again);
 }
 
+static void test_ambiguous_namespaces_list_short_forms_only(void **state)
+{
+	static const char *const namespaces[] = { "a__b", "a_" };
+	struct catalogue_snapshot *plain = BUILD("a", "{\"name\":\"b__c\"}", "{\"name\":\"_c\"}");
+
+	(void)state;
+	/* The same full names: "a__b" has "c", and "a_" has "c" too. */
+	for (size_t i = 0; i < ARRAY_LEN(namespaces); i++) {
+		struct catalogue_snapshot *s = BUILD(namespaces[i], "{\"name\":\"c\"}");
+
+		assert_true(str_eq(s->tools[0].full_name, plain->tools[i].full_name));
+		assert_true(str_eq(plain->tools[i].listed_name, plain->tools[i].full_name));
+		assert_false(str_eq(s->tools[0].listed_name, s->tools[0].full_name));
+		assert_true(str_starts_with(s->tools[0].listed_name, s->tools[0].full_name));
+		assert_api_name(s->tools[0].listed_name);
+		catalogue_unref(&s);
+	}
+	catalogue_unref(&plain);
+}
+
 static void test_name_of_exactly_64_is_listed_as_it_is(void **state)
 {
 	/* "ns__" and 60 letters */
@@ -293,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_entries_that_are_no_tools_are_skipped_and_counted),
 		cmocka_unit_test(test_hints_have_the_defaults_of_the_specification),
 		cmocka_unit_test(test_names_that_no_api_takes_get_a_short_form),
+		cmocka_unit_test(test_ambiguous_namespaces_list_short_forms_only),
 		cmocka_unit_test(test_name_of_exactly_64_is_listed_as_it_is),
 		cmocka_unit_test(test_name_that_comes_again_is_listed_under_another),
 		cmocka_unit_test(test_functions_are_identifiers_and_unique),

@@ -197,15 +197,13 @@ static void hub_configure(struct hub *hub, const struct config *config, unsigned
 
 void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed)
 {
-	unsigned added = 0, removed = 0;
+	unsigned added, removed;
 
-	if (!hub->stopping) {
-		hub_configure(hub, config, &added, &removed);
-		ready_ask_again(hub);
-		if (timer_running(&hub->retry))
-			timer_start(&hub->retry, hub->loop, 0, hub_retry);
-		hub_tools_changed(hub);
-	}
+	hub_configure(hub, config, &added, &removed);
+	ready_ask_again(hub);
+	if (timer_running(&hub->retry))
+		timer_start(&hub->retry, hub->loop, 0, hub_retry);
+	hub_tools_changed(hub);
 	if (ret_added)
 		*ret_added = added;
 	if (ret_removed)

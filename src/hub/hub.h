@@ -88,7 +88,10 @@ struct hub {
 	void *stopped_context;
 };
 
-/* Somebody who wants to know. Embedded in its owner; taken off before it is freed, in a callback only by itself. */
+/*
+ * Somebody who wants to know. Embedded in its owner; taken off before it is freed. From within these callbacks the hub may be asked anything, and calls may
+ * be started and cancelled; to reload, adjust, stop or free it, and to take another listener off, wait until they have returned.
+ */
 struct hub_listener {
 	struct list_node node;
 	/* NULL, or: the tools of some server changed, or the set of servers did. */
@@ -103,7 +106,7 @@ struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const st
 		    const struct config *config, struct environment environment);
 
 /* Takes another configuration. A server whose process definition is as before keeps its instances; the others' instances end once the calls on
- * them have. The counts, of names, may be NULL. The old configuration is not needed afterwards. Does nothing in a hub that stops. */
+ * them have. The counts, of names, may be NULL. The old configuration is not needed afterwards. */
 void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed);
 
 /* Takes other limits, and looks at the settings of the pool anew: both are hot. */

@@ -19,6 +19,7 @@ struct pool_group {
 	struct pool_definition definition;
 	struct instance_definition process;
 	unsigned users;
+	bool held; /* by pool_stop(), which counts as a user */
 	struct list_node instances;
 	struct list_node waiting; /* struct pool_acquire, first come first */
 	size_t waiting_count;
@@ -649,16 +650,19 @@ void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context)
 	pool->stopped_context = context;
 	timer_stop(&pool->reaper);
 	/* Calls end from within instance_stop(), and what their owners then do may drop any group: hold them all. */
-	list_for_each(group, &pool->groups, node)
+	list_for_each(group, &pool->groups, node) {
 		group->users++;
+		group->held = true;
+	}
 	list_for_each(group, &pool->groups, node) {
 		group_refuse_all(group, "the hub is shutting down");
 		list_for_each(instance, &group->instances, node)
 			instance_stop(instance, "the hub is shutting down");
 	}
 	list_for_each(group, &pool->groups, node) {
-		struct pool_group *held = group;
+		struct pool_group *held = group->held ? group : NULL;
 
+		group->held = false;
 		pool_group_drop(&held);
 	}
 	if (pool->live == 0)

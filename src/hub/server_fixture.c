@@ -187,10 +187,10 @@ static void handle_initialize(const char *id)
 
 /* -- the list ------------------------------------------------------------------------------------------------------------ */
 
-static const char *const standing_tools[] = { "echo",	"pid",	 "die",	     "kill",	  "silent",
-					      "hold",	"free",	 "progress", "error",	  "noisy",
-					      "seen",	"leave", "shut",     "malformed", "ask",
-					      "change", "env",	 "cwd",	     "words",	  "starve" };
+static const char *const standing_tools[] = { "echo",  "pid",	    "die",   "kill",   "silent", "hold",
+					      "free",  "progress",  "error", "noisy",  "seen",	 "leave",
+					      "shut",  "malformed", "ask",   "change", "env",	 "cwd",
+					      "words", "starve",    "log" };
 
 enum { STANDING = sizeof(standing_tools) / sizeof(standing_tools[0]) };
 
@@ -386,6 +386,12 @@ static void tool_words(const char *id)
 	answer_text(id, "said");
 }
 
+static void tool_log(const char *id)
+{
+	tell("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"hi\"}}");
+	answer_text(id, "logged");
+}
+
 /* Reads nothing any more, so that its input fills. */
 static void tool_starve(const char *id)
 {
@@ -398,16 +404,26 @@ static const struct {
 	const char *name;
 	void (*run)(const char *id);
 } tools[] = {
-	{ "echo", tool_echo },	       { "pid", tool_pid },
-	{ "die", tool_die },	       { "kill", tool_kill },
-	{ "hold", tool_hold },	       { "free", tool_free },
-	{ "progress", tool_progress }, { "error", tool_error },
-	{ "noisy", tool_noisy },       { "seen", tool_seen },
-	{ "leave", tool_leave },       { "shut", tool_shut },
-	{ "mute", tool_mute },	       { "malformed", tool_malformed },
-	{ "ask", tool_ask },	       { "change", tool_change },
-	{ "env", tool_env },	       { "cwd", tool_cwd },
-	{ "words", tool_words },       { "starve", tool_starve },
+	{ "echo", tool_echo },
+	{ "pid", tool_pid },
+	{ "die", tool_die },
+	{ "kill", tool_kill },
+	{ "hold", tool_hold },
+	{ "free", tool_free },
+	{ "progress", tool_progress },
+	{ "error", tool_error },
+	{ "noisy", tool_noisy },
+	{ "seen", tool_seen },
+	{ "leave", tool_leave },
+	{ "shut", tool_shut },
+	{ "malformed", tool_malformed },
+	{ "ask", tool_ask },
+	{ "change", tool_change },
+	{ "env", tool_env },
+	{ "cwd", tool_cwd },
+	{ "words", tool_words },
+	{ "starve", tool_starve },
+	{ "log", tool_log },
 };
 
 static void handle_call(const char *id)
