@@ -60,6 +60,7 @@ struct hub_server {
 	struct hub_refresh *refresh;	/* running, or NULL */
 	struct err refresh_err;		/* of the last refresh; code 0 when it went well or there was none */
 	bool stale;			/* the tools changed while they were being read: read them again */
+	bool again;			/* somebody asked for them meanwhile: read them again at once */
 	struct timer change;		/* runs while a change waits to be read */
 	uint64_t change_at;		/* loop_now() from which a change is read at once */
 	const struct instance *changed; /* that told of the last change; may be gone */

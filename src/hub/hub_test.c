@@ -187,6 +187,54 @@ static void a_list_that_changes_while_it_is_read_is_read_again(void **state)
 	hub_scene_close(&scene);
 }
 
+static void one_who_cries_wolf_is_read_now_and_then(void **state)
+{
+	struct waiter waiter;
+	unsigned before;
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.change_ms = PLENTY_MS;
+	hub_scene_open(&scene, one_server("\"--changes\",\"1000\"", ""));
+	all_ready();
+	/* The first notice was followed at once, the one that came with that list waits. */
+	AWAIT(lists("files", "new1"));
+	AWAIT(timer_running(&server_named(&scene, "files")->change));
+	before = scene.changes;
+	let_pass(SHORT_MS);
+	assert_int_equal(scene.changes, before);
+	/* Who asks is served. */
+	wait_for(&waiter, "files", true, PLENTY_MS);
+	AWAIT(waiter.done);
+	assert_true(lists("files", "new2"));
+	/* Its time has come: from the one that told of it, if that still runs. */
+	timer_start(&server_named(&scene, "files")->change, stage_loop, 0,
+		    server_named(&scene, "files")->change.done);
+	AWAIT(lists("files", "new3"));
+	hub_scene_close(&scene);
+}
+
+static void a_change_told_by_one_that_is_gone_is_read_from_another(void **state)
+{
+	struct hub_server *server;
+	struct caller c;
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.change_ms = PLENTY_MS;
+	hub_scene_open(&scene, one_server("\"--changes\",\"1000\"", ""));
+	all_ready();
+	server = server_named(&scene, "files");
+	AWAIT(timer_running(&server->change));
+	call(&c, &scene, "files", "kill", "{}");
+	expect_error(&c, ERR_CLOSED, MCP_OUTCOME_UNKNOWN, "");
+	AWAIT(pool_group_live(server->group) == 0);
+	timer_start(&server->change, stage_loop, 0, server->change.done);
+	AWAIT(events_of(&scene, "server.start") == 2);
+	AWAIT(!server->refresh);
+	hub_scene_close(&scene);
+}
+
 static void the_same_list_again_is_no_news(void **state)
 {
 	struct waiter waiter;
@@ -861,6 +909,8 @@ int main(void)
 		IN_HUB(a_list_that_never_comes_is_given_up),
 		IN_HUB(a_change_is_read_and_told),
 		IN_HUB(a_list_that_changes_while_it_is_read_is_read_again),
+		IN_HUB(one_who_cries_wolf_is_read_now_and_then),
+		IN_HUB(a_change_told_by_one_that_is_gone_is_read_from_another),
 		IN_HUB(the_same_list_again_is_no_news),
 		IN_HUB(a_failed_refresh_keeps_what_was_known),
 		IN_HUB(log_messages_are_events),

@@ -108,16 +108,19 @@ static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 {
 	struct hub_server *server = refresh->server;
 	struct hub *hub = server->hub;
-	struct instance *instance = take_ptr(refresh->instance);
-	bool again = server->stale;
+	struct instance *instance = take_ptr(refresh->instance), *running;
+	bool again = server->again, stale = server->stale;
 
 	server->users++;
-	server->stale = false;
+	server->again = server->stale = false;
 	refresh_count(server, err);
 	refresh_free(refresh);
-	/* What changed meanwhile is read from whom it changed at, if that still runs. */
+	/* What changed meanwhile is read from whom it changed at, if that still runs. Who asked is not kept waiting for it. */
+	running = instance && instance->state == INSTANCE_READY ? instance : NULL;
 	if (again)
-		refresh_changed(server, instance && instance->state == INSTANCE_READY ? instance : NULL);
+		refresh_begin(server, running);
+	else if (stale)
+		refresh_changed(server, running);
 	pool_release(&instance);
 	hub_check_readies(hub);
 	hub_server_drop(&server);
@@ -188,7 +191,7 @@ void refresh_begin(struct hub_server *server, struct instance *instance)
 		return;
 	if (server->refresh) {
 		/* A refresh that waits for an instance will see what is new anyway. */
-		server->stale = server->refresh->instance != NULL;
+		server->again = server->refresh->instance != NULL;
 		return;
 	}
 	refresh = xnew(struct hub_refresh);
@@ -229,7 +232,8 @@ void refresh_changed(struct hub_server *server, struct instance *instance)
 
 	server->changed = instance;
 	if (server->refresh)
-		refresh_begin(server, instance);
+		/* As in refresh_begin(). */
+		server->stale = server->refresh->instance != NULL;
 	else if (now >= server->change_at)
 		refresh_read_change(server, instance);
 	else if (!timer_running(&server->change) && !server->hub->stopping)
