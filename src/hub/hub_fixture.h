@@ -30,8 +30,10 @@ int hub_tear_down(void **state);
 /* Runs the loop until the condition holds. Fails, with its text, when nothing brings that about. */
 #define AWAIT(condition)                                                                                     \
 	do {                                                                                                 \
-		for (unsigned _turn = 0; !(condition); _turn++)                                              \
-			await_turn(_turn, #condition);                                                       \
+		unsigned _turn = 0;                                                                          \
+                                                                                                             \
+		while (!(condition))                                                                         \
+			await_turn(_turn++, #condition);                                                     \
 	} while (0)
 void await_turn(unsigned turn, const char *condition);
 
