@@ -156,7 +156,7 @@ static bool begin_work(struct exec_delivery *delivery, struct exec_parcel *parce
 	parcel->ready = true;
 	if (has_media(delivery, parcel)) {
 		media_intercept_start(&delivery->media, delivery->api->artifacts, delivery->api->loop,
-				      parcel->value, str_of(delivery->run->id), delivery->run->session,
+				      parcel->value, str_of(delivery->run->id), delivery->session,
 				      MEDIA_BLOCKS_MAX, media_stored);
 		return true;
 	}

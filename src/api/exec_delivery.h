@@ -32,6 +32,7 @@ struct exec_delivery {
 	struct api *api;
 	const struct exec_options *options;
 	const struct exec_run *run;
+	struct str session;	 /* of what is stored; set when the run has one */
 	struct list_node frames; /* struct exec_parcel */
 	struct deferred later;
 	struct media_intercept media;

@@ -41,8 +41,8 @@ static void exec_operation_release(struct exec_operation *op)
 	timer_stop(&op->ping);
 	hub_ready_cancel(&op->ready);
 	/* Instances that nobody else can use any more. */
-	if (op->own_session && op->run.session.n)
-		(void)pool_end_session(api->hub->pool, op->run.session);
+	if (op->own_session && op->delivery.session.n)
+		(void)pool_end_session(api->hub->pool, op->delivery.session);
 	exec_run_cancel(&op->run);
 	exec_delivery_release(&op->delivery);
 	exec_report_release(&op->report);
@@ -291,6 +291,8 @@ static void start_run(struct exec_operation *op, struct str client)
 	if (options->has_timeout)
 		spec.limits.timeout_ms = options->timeout_ms;
 	exec_run_start(&op->run, api->loop, &spec, &run_events, op);
+	/* Frames are delivered after the run is over, too. */
+	op->delivery.session = arena_copy(call->arena, op->run.session);
 }
 
 static void exec_ready(struct hub_ready *ready)

@@ -102,7 +102,7 @@ struct exec_run {
 	const struct exec_events *events;
 	void *owner;
 	char id[ID_TEXT_MAX];
-	struct str session;
+	struct str session;		/* valid until `done` or a cancel */
 	enum exec_runtime_kind runtime; /* valid once started */
 	struct exec_outcome outcome;
 	struct err err;
