@@ -140,25 +140,6 @@ static int take_own_flag(struct parser *parser, const struct flag_word *word)
 	return (r = value_set(parser, input, word->shown, text)) < 0 ? r : 1;
 }
 
-/* Decides which files a daemon is known by, and where its own are: a daemon that was not told would be another one. */
-static bool finds_the_daemon(enum setting setting)
-{
-	return setting == SETTING_PATHS_CONFIG_FILE || setting == SETTING_PATHS_CONFIG ||
-	       setting == SETTING_PATHS_STATE || setting == SETTING_PATHS_CACHE;
-}
-
-/* Acts on the daemon alone. Scripts run here, under limits that the daemon has for those it runs, and serve sends its mode along. */
-static bool acts_on_the_daemon(const struct command *command, enum setting setting)
-{
-	struct str path = setting_declarations[setting].path;
-
-	if (setting_declarations[setting].scope != SETTING_SCOPE_DAEMON)
-		return false;
-	if (command && (str_eq(command->words, STR("run")) || str_eq(command->words, STR("exec"))))
-		return !str_starts_with(path, STR("exec."));
-	return !command || !str_eq(command->words, STR("serve")) || setting != SETTING_SERVE_MODE;
-}
-
 /* The setting that a flag's name is for; a boolean's with "no-" in front too. */
 static bool find_setting(const struct parser *parser, struct str name, enum setting *ret_setting,
 			 bool *ret_negated)
@@ -171,8 +152,7 @@ static bool find_setting(const struct parser *parser, struct str name, enum sett
 	       setting_find_flag(str_from(name, strlen("no-")), command_words(parser), ret_setting);
 }
 
-/* A short spelling may bind on this command only, so the daemon is given the long one. */
-static void remember_daemon_flag(struct parser *parser, const struct flag_word *word, unsigned used)
+static void remember_setting_flag(struct parser *parser, const struct flag_word *word, unsigned used)
 {
 	struct arguments *to = parser->to;
 	enum setting setting;
@@ -181,20 +161,17 @@ static void remember_daemon_flag(struct parser *parser, const struct flag_word *
 
 	if (!find_setting(parser, word->name, &setting, &negated))
 		return;
-	if (acts_on_the_daemon(to->command, setting)) {
-		if (!to->daemon_setting.n)
-			to->daemon_setting = word->shown;
-	} else if (!finds_the_daemon(setting)) {
-		return;
-	}
 	value = word->has_value ? word->value
 		: used == 2	? str_of(parser->argv[parser->at + 1])
 		: negated	? STR("false")
 				: STR("true");
-	to->daemon_flags[to->daemon_flag_count++] =
-		arena_printf(parser->context->arena, "--%s=%.*s", setting_declarations[setting].flag.p,
-			     STR_ARG(value))
-			.p;
+	to->setting_flags[to->setting_flag_count++] = (struct setting_flag){
+		.setting = setting,
+		.typed = word->shown,
+		.text = arena_printf(parser->context->arena, "--%s=%.*s",
+				     setting_declarations[setting].flag.p, STR_ARG(value))
+				.p,
+	};
 }
 
 static int take_setting_flag(struct parser *parser, const struct flag_word *word)
@@ -206,7 +183,7 @@ static int take_setting_flag(struct parser *parser, const struct flag_word *word
 
 	if (r <= 0)
 		return r;
-	remember_daemon_flag(parser, word, used);
+	remember_setting_flag(parser, word, used);
 	parser->at += (int)used - 1;
 	return 1;
 }
@@ -391,7 +368,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv,
 	int r = 0;
 
 	*arguments = (struct arguments){ 0 };
-	arguments->daemon_flags = arena_array(context->arena, const char *, (size_t)argc + 1);
+	arguments->setting_flags = arena_array(context->arena, struct setting_flag, (size_t)argc + 1);
 	parser.rest = arena_array(context->arena, const char *, (size_t)argc + 1);
 	arguments->rest = parser.rest;
 	for (; r == 0 && parser.at < argc; parser.at++)
@@ -438,6 +415,40 @@ struct str argument_text(const struct arguments *arguments, struct str name)
 bool argument_bool(const struct arguments *arguments, struct str name)
 {
 	return str_eq(argument_text(arguments, name), STR("true"));
+}
+
+/* Decides which files a daemon is known by, and where its own are: a daemon that was not told would be another one. */
+static bool finds_the_daemon(enum setting setting)
+{
+	return setting == SETTING_PATHS_CONFIG_FILE || setting == SETTING_PATHS_CONFIG ||
+	       setting == SETTING_PATHS_STATE || setting == SETTING_PATHS_CACHE;
+}
+
+/* Acts on the daemon alone; the daemon's own command is all for the daemon. Scripts run here, under limits that the daemon has for those it runs, and serve sends its mode along. */
+static bool acts_on_the_daemon(const struct command *command, enum setting setting)
+{
+	struct str path = setting_declarations[setting].path;
+
+	if (str_eq(command->words, STR("daemon")))
+		return true;
+	if (setting_declarations[setting].scope != SETTING_SCOPE_DAEMON)
+		return false;
+	if (str_eq(command->words, STR("run")) || str_eq(command->words, STR("exec")))
+		return !str_starts_with(path, STR("exec."));
+	return !str_eq(command->words, STR("serve")) || setting != SETTING_SERVE_MODE;
+}
+
+bool arguments_hand_on(const struct arguments *arguments, const struct setting_flag *flag)
+{
+	return finds_the_daemon(flag->setting) || acts_on_the_daemon(arguments->command, flag->setting);
+}
+
+struct str arguments_daemon_flag(const struct arguments *arguments)
+{
+	for (size_t i = 0; i < arguments->setting_flag_count; i++)
+		if (acts_on_the_daemon(arguments->command, arguments->setting_flags[i].setting))
+			return arguments->setting_flags[i].typed;
+	return str_make(NULL, 0);
 }
 
 struct str arguments_joined(const struct arguments *arguments, struct arena *arena)

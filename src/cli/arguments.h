@@ -22,6 +22,13 @@ struct argument {
 	struct str text;		     /* followed by a NUL; "true" or "false" for a boolean */
 };
 
+/* A flag of a setting, for handing it on to a daemon. */
+struct setting_flag {
+	enum setting setting;
+	struct str typed; /* "-n" */
+	const char *text; /* "--search-limit=3": short spellings bind on some commands only */
+};
+
 struct arguments {
 	const struct command *command; /* NULL: none was given */
 	struct str family;	       /* "artifact", when that was all; then `command` is NULL */
@@ -29,11 +36,8 @@ struct arguments {
 	const char *const *rest;       /* what belongs to its rest argument, and to a script */
 	size_t rest_count;
 	bool help, version;
-	/* Flags of settings that the daemon must know too, as --flag=value: what a daemon that we start is given. */
-	const char **daemon_flags;
-	size_t daemon_flag_count;
-	struct str
-		daemon_setting; /* the first of them, as typed, that acts on the daemon alone; empty: none */
+	struct setting_flag *setting_flags;
+	size_t setting_flag_count;
 };
 
 /* Where scripts are looked for, and what the arguments are put into. */
@@ -54,6 +58,12 @@ int arguments_check(const struct arguments *arguments, struct err *err);
 /* The text of the input `name`; .p NULL when it was not given. Asking for an input that the command does not have is a BUG. */
 struct str argument_text(const struct arguments *arguments, struct str name);
 bool argument_bool(const struct arguments *arguments, struct str name);
+
+/* Whether a daemon that this command starts, or becomes, must be given the flag too. */
+bool arguments_hand_on(const struct arguments *arguments, const struct setting_flag *flag);
+
+/* The first flag, as typed, of a setting that acts on the daemon alone, and so has no effect on one that runs already; empty: none. */
+struct str arguments_daemon_flag(const struct arguments *arguments);
 
 /* The words of the rest argument with blanks between them. */
 struct str arguments_joined(const struct arguments *arguments, struct arena *arena);

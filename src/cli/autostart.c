@@ -43,7 +43,7 @@ static const char *const *daemon_arguments(struct cli *cli, const char *program)
 	struct setting_items words = settings_items(cli->settings, SETTING_AUTOSTART_ARGS);
 	char idle_exit[DURATION_TEXT_MAX];
 	const char **arguments =
-		arena_array(&cli->arena, const char *, words.count + cli->arguments.daemon_flag_count + 4);
+		arena_array(&cli->arena, const char *, words.count + cli->arguments.setting_flag_count + 3);
 	size_t n = 0;
 
 	arguments[n++] = program;
@@ -51,8 +51,9 @@ static const char *const *daemon_arguments(struct cli *cli, const char *program)
 		arguments[n++] = arena_cstr(&cli->arena, words.items[i]);
 	duration_text(idle_exit, settings_duration(cli->settings, SETTING_AUTOSTART_IDLE_EXIT));
 	arguments[n++] = arena_printf(&cli->arena, "--daemon-idle-exit=%s", idle_exit).p;
-	for (size_t i = 0; i < cli->arguments.daemon_flag_count; i++)
-		arguments[n++] = cli->arguments.daemon_flags[i];
+	for (size_t i = 0; i < cli->arguments.setting_flag_count; i++)
+		if (arguments_hand_on(&cli->arguments, &cli->arguments.setting_flags[i]))
+			arguments[n++] = cli->arguments.setting_flags[i].text;
 	return arguments;
 }
 

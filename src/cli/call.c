@@ -6,12 +6,19 @@
 #include "cli/commands.h"
 
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/request.h"
 #include "cli/show.h"
 #include "cli/tool_arguments.h"
 #include "cli/tool_result.h"
 #include "json/writer.h"
+#include "text/nearest.h"
+
+enum {
+	METHOD_NOT_FOUND = -32601, /* JSON-RPC 2.0 section 5.1 */
+	INVALID_PARAMS = -32602
+};
 
 struct call {
 	struct cli *cli;
@@ -162,6 +169,46 @@ static int call_ask(struct call *call, struct str arguments, struct err *err)
 
 /* -- showing -------------------------------------------------------------------------------------------------------------------- */
 
+/* Whether the server's answer was that it knows no such method or takes no such parameters (JSON-RPC 2.0 section 5.1). */
+static bool may_be_misnamed(struct str body)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	int64_t code;
+
+	return json_parse(&doc, body, NULL, NULL) == 0 &&
+	       json_i64(json_pointer(json_root(&doc), STR("/upstream/code")), &code) == 0 &&
+	       (code == METHOD_NOT_FOUND || code == INVALID_PARAMS);
+}
+
+/* A tool that its server does not list was probably meant to be another one. Servers say that in many ways, so it is looked up. */
+static void hint_at_names(struct call *call)
+{
+	struct cli *cli = call->cli;
+	struct request request = { .operation = CLI_OPERATION(TOOLS) };
+	_cleanup_json_ struct json_doc doc = { 0 };
+	struct nearest nearest;
+	const struct json *tool;
+	unsigned status;
+	struct str body;
+
+	request.target = request_target(cli, request.operation->route, STR("ns"), call->namespace);
+	if (request_whole(cli, &request, &status, &body, NULL) < 0 || !request_succeeded(status) ||
+	    json_parse(&doc, body, NULL, NULL) < 0)
+		return;
+	nearest_init(&nearest, call->tool);
+	json_for_each(tool, json_root(&doc)) {
+		struct str name = json_str(json_get(tool, STR("tool")));
+
+		if (str_eq(name, call->tool))
+			return;
+		nearest_consider(&nearest, name);
+	}
+	if (nearest.best.n)
+		cli_note(cli, "did you mean %.*s.%.*s?", STR_ARG(call->namespace), STR_ARG(nearest.best));
+	else
+		cli_note(cli, "`mcpx tools %.*s` lists the tools there are", STR_ARG(call->namespace));
+}
+
 static int show_result(struct call *call, const struct json *answer)
 {
 	struct cli *cli = call->cli;
@@ -186,7 +233,18 @@ static int show_result(struct call *call, const struct json *answer)
 		if (!buf_failed(&out) && terminal_write(terminal, buf_str(&out), &err) < 0)
 			shown = cli_fail(cli, &err);
 	}
+	if (failed)
+		hint_at_names(call);
 	return failed ? CLI_FAILED : shown;
+}
+
+static int call_refused(struct call *call)
+{
+	int status = request_refused(call->cli, call->status, call->body);
+
+	if (may_be_misnamed(call->body))
+		hint_at_names(call);
+	return status;
 }
 
 static int call_show(struct call *call)
@@ -195,7 +253,7 @@ static int call_show(struct call *call)
 	struct err err;
 
 	if (!request_succeeded(call->status))
-		return request_refused(call->cli, call->status, call->body);
+		return call_refused(call);
 	if (json_parse(&doc, call->body, NULL, &err) < 0) {
 		err_prefix(&err, err.code, "the daemon's answer is no JSON");
 		return cli_fail(call->cli, &err);
@@ -211,6 +269,7 @@ int command_call(struct cli *cli)
 	int r;
 
 	call.relay = progress_wanted(cli->settings, &cli->error);
+	interrupt_ends(call.relay && cli->error.is_terminal ? PROGRESS_WIPE : NULL);
 	if (call_split_name(&call, argument_text(&cli->arguments, STR("tool")), &err) < 0)
 		return cli_fail_usage(cli, &err);
 	r = call_arguments(&call, &arguments, &err);

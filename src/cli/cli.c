@@ -7,11 +7,7 @@
 
 #include <stdarg.h>
 
-enum {
-	CWD_MAX = 4096, /* PATH_MAX of Linux */
-	MESSAGE_MAX =
-		16 << 10 /* of one line on standard error: an error's message, cleaned, with its escapes */
-};
+enum { CWD_MAX = 4096 /* PATH_MAX of Linux */ };
 
 /* -- failures --------------------------------------------------------------------------------------------------------------- */
 
@@ -20,11 +16,11 @@ bool cli_wants_json(const struct cli *cli)
 	return settings_bool(cli->settings, SETTING_OUTPUT_JSON);
 }
 
-static void complain(struct cli *cli, struct str message)
+void cli_say(struct cli *cli, struct str message)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 
-	buf_init(&out, MESSAGE_MAX);
+	buf_init(&out, SHOW_MAX);
 	terminal_style(&cli->error, &out, STYLE_BAD, STR("mcpx:"));
 	buf_append_char(&out, ' ');
 	terminal_append(&cli->error, &out, message);
@@ -35,7 +31,7 @@ static void complain(struct cli *cli, struct str message)
 
 int cli_fail_with(struct cli *cli, const struct err *err, struct str document)
 {
-	complain(cli, str_of(err->message));
+	cli_say(cli, str_of(err->message));
 	if (cli_wants_json(cli) && document.n)
 		show_json(cli, document);
 	else if (cli_wants_json(cli))
@@ -68,7 +64,7 @@ void cli_note(struct cli *cli, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	complain(cli, str_of(text));
+	cli_say(cli, str_of(text));
 }
 
 /* -- one run ------------------------------------------------------------------------------------------------------------------ */

@@ -52,7 +52,9 @@ int cli_fail(struct cli *cli, const struct err *err);
 int cli_fail_with(struct cli *cli, const struct err *err, struct str document);
 /* The same for a mistake in how the command was typed: CLI_USAGE, with a word on where help is. */
 int cli_fail_usage(struct cli *cli, const struct err *err);
-/* A word on standard error that is no failure. */
+/* "mcpx: message" on standard error, and nothing else. */
+void cli_say(struct cli *cli, struct str message);
+/* The same for a short one, at most ERR_MESSAGE_MAX bytes. */
 void cli_note(struct cli *cli, const char *format, ...) _printf_(2, 3);
 
 /* The operation of another name than the command's own, for commands that ask more than one thing. */

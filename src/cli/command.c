@@ -149,6 +149,7 @@ static command_run *const operation_runs[OPERATION_COUNT] = {
 	[OPERATION_ARTIFACT_GET] = command_artifact_get,
 	[OPERATION_SETTINGS_LIST] = command_settings_list,
 	[OPERATION_SETTINGS_GET] = command_settings_get,
+	[OPERATION_SETTINGS_SET] = command_settings_set,
 	[OPERATION_SHUTDOWN] = command_stop,
 };
 

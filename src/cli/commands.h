@@ -12,7 +12,7 @@ command_run command_operation;
 command_run command_call;
 command_run command_exec, command_run_script;
 command_run command_artifact_put, command_artifact_get;
-command_run command_settings_list, command_settings_get;
+command_run command_settings_list, command_settings_get, command_settings_set;
 command_run command_stop;
 command_run command_serve, command_daemon;
 command_run command_config;

@@ -12,12 +12,13 @@ enum { PATH_SIZE = 4096 /* PATH_MAX of Linux */ };
 static const char *const *daemon_words(struct cli *cli)
 {
 	const struct arguments *arguments = &cli->arguments;
-	const char **words = arena_array(&cli->arena, const char *, arguments->daemon_flag_count + 3);
+	const char **words = arena_array(&cli->arena, const char *, arguments->setting_flag_count + 3);
 	size_t count = 0;
 
 	words[count++] = "mcpx-daemon";
-	for (size_t i = 0; i < arguments->daemon_flag_count; i++)
-		words[count++] = arguments->daemon_flags[i];
+	for (size_t i = 0; i < arguments->setting_flag_count; i++)
+		if (arguments_hand_on(arguments, &arguments->setting_flags[i]))
+			words[count++] = arguments->setting_flags[i].text;
 	if (argument_bool(arguments, STR("detached")))
 		words[count++] = "--detached";
 	return words;

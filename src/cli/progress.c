@@ -8,9 +8,6 @@ enum {
 	LINE_MAX_BYTES = 4096, /* of one line with its message */
 };
 
-/* To the start of the line, and wipe it (ECMA-48 section 8.3.41). */
-#define LINE_START "\r\033[K"
-
 bool progress_wanted(const struct settings *set, const struct terminal *terminal)
 {
 	switch (settings_choice(set, SETTING_OUTPUT_PROGRESS)) {
@@ -70,9 +67,9 @@ void progress_show(struct progress *progress, const struct json *params)
 	const struct terminal *terminal = progress->terminal;
 	_cleanup_buf_ struct buf out = { 0 };
 
-	buf_init(&out, LINE_MAX_BYTES + sizeof(LINE_START));
+	buf_init(&out, LINE_MAX_BYTES + sizeof(PROGRESS_WIPE));
 	if (terminal->is_terminal)
-		buf_append(&out, STR(LINE_START));
+		buf_append(&out, STR(PROGRESS_WIPE));
 	progress_line(&out, params, terminal->width);
 	if (!terminal->is_terminal)
 		buf_append_char(&out, '\n');
@@ -84,6 +81,6 @@ void progress_show(struct progress *progress, const struct json *params)
 void progress_end(struct progress *progress)
 {
 	if (progress->shown)
-		(void)terminal_write(progress->terminal, STR(LINE_START), NULL);
+		(void)terminal_write(progress->terminal, STR(PROGRESS_WIPE), NULL);
 	progress->shown = false;
 }

@@ -14,6 +14,9 @@
 #include "json/json.h"
 #include "settings/settings.h"
 
+/* To the start of the line, and wipe it (ECMA-48 section 8.3.41). */
+#define PROGRESS_WIPE "\r\033[K"
+
 struct progress {
 	const struct terminal *terminal;
 	bool shown; /* something stands on the line */

@@ -37,7 +37,7 @@ int daemon_reach_running(struct cli *cli, struct err *err)
 /* A flag that acts on the daemon has no effect on one that runs already: that must not pass in silence. */
 static void note_idle_flags(struct cli *cli)
 {
-	struct str first = cli->arguments.daemon_setting;
+	struct str first = arguments_daemon_flag(&cli->arguments);
 
 	if (first.n)
 		cli_note(

@@ -21,7 +21,6 @@
 enum {
 	PATH_SIZE = 4096,     /* PATH_MAX of Linux */
 	EXIT_BY_SIGNAL = 128, /* as shells count */
-	FRAME_MAX = 64 << 20, /* bytes of one frame as it is shown: exec.frameMax bounds what is in it */
 };
 
 struct script_run {
@@ -31,8 +30,8 @@ struct script_run {
 	struct exec_report report; /* for one document */
 	struct signal_watch interrupt, terminate;
 	unsigned output; /* CHOICE_EXEC_OUTPUT_ */
-	bool interrupted;
-	bool broken; /* nobody reads our output any more */
+	int interrupted; /* the signal that ended it early, or 0 */
+	bool broken;	 /* nobody reads our output any more */
 };
 
 /* -- showing ------------------------------------------------------------------------------------------------------------ */
@@ -43,6 +42,15 @@ static void write_out(struct script_run *run, struct str bytes)
 		run->broken = true;
 		exec_run_stop(&run->run);
 	}
+}
+
+static void write_shown(struct script_run *run, const struct buf *out)
+{
+	if (buf_failed(out))
+		cli_note(run->cli, "a value of the script is longer than the %d MiB that can be shown",
+			 SHOW_MAX >> 20);
+	else
+		write_out(run, buf_str(out));
 }
 
 /* The fields of a log record behind its message: " name=value" each. */
@@ -74,27 +82,31 @@ static void show_log(struct script_run *run, const struct exec_frame *frame)
 	_cleanup_buf_ struct buf out = { 0 };
 	enum style style = frame->level >= LOG_LEVEL_WARN ? STYLE_BAD : STYLE_FAINT;
 
-	buf_init(&out, FRAME_MAX);
+	buf_init(&out, SHOW_MAX);
 	terminal_style(terminal, &out, style, str_of(log_level_name(frame->level)));
 	buf_append(&out, STR(": "));
 	terminal_append(terminal, &out, frame->text);
 	append_fields(&out, frame->value);
 	buf_append_char(&out, '\n');
-	(void)terminal_write(terminal, buf_str(&out), NULL);
+	if (!buf_failed(&out))
+		(void)terminal_write(terminal, buf_str(&out), NULL);
 }
 
 static void show_failure(struct script_run *run, const struct exec_frame *frame)
 {
-	cli_note(run->cli, "%.*s", STR_ARG(frame->text));
+	struct arena *arena = &run->cli->arena;
+
+	cli_say(run->cli, frame->text);
 	if (frame->calls.n)
-		cli_note(run->cli, "the tool calls it had made:\n%.*s", STR_ARG(frame->calls));
+		cli_say(run->cli,
+			arena_concat(arena, STR("the tool calls it had made:\n"), frame->calls, STR("")));
 }
 
 static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 
-	buf_init(&out, FRAME_MAX);
+	buf_init(&out, SHOW_MAX);
 	switch (frame->kind) {
 	case EXEC_FRAME_STDOUT:
 		write_out(run, frame->text);
@@ -102,7 +114,7 @@ static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 	case EXEC_FRAME_EMIT:
 	case EXEC_FRAME_RESULT:
 		exec_value_text(frame->value, &out);
-		write_out(run, buf_str(&out));
+		write_shown(run, &out);
 		break;
 	case EXEC_FRAME_LOG:
 		show_log(run, frame);
@@ -120,11 +132,11 @@ static void show_as_line(struct script_run *run, const struct exec_frame *frame)
 	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
-	buf_init(&out, FRAME_MAX);
+	buf_init(&out, SHOW_MAX);
 	json_writer_init(&w, &out, false);
 	exec_frame_write(&w, frame, frame->value);
 	buf_append_char(&out, '\n');
-	write_out(run, buf_str(&out));
+	write_shown(run, &out);
 }
 
 static void on_frame(struct exec_run *exec, const struct exec_frame *frame)
@@ -159,7 +171,7 @@ static void on_interrupt(struct signal_watch *watch, int number)
 	struct script_run *run = number == SIGINT ? container_of(watch, struct script_run, interrupt)
 						  : container_of(watch, struct script_run, terminate);
 
-	run->interrupted = true;
+	run->interrupted = number;
 	exec_run_stop(&run->run);
 }
 
@@ -180,14 +192,14 @@ static int fetch_client(struct cli *cli, struct str *ret_client, struct err *err
 	return 0;
 }
 
-static void take_settings(struct cli *cli, struct exec_spec *spec)
+static void take_settings(struct cli *cli, struct exec_spec *spec, unsigned output)
 {
 	struct setting_items order = settings_items(cli->settings, SETTING_SCRIPT_RUNTIME_ORDER);
 	struct setting_items variables = settings_items(cli->settings, SETTING_SCRIPT_ENV);
 
 	exec_limits_from_settings(cli->settings, &spec->limits);
 	/* What is shown as it comes is not kept, so it needs no bound: a person at a terminal has the interrupt key. */
-	if (settings_choice(cli->settings, SETTING_EXEC_OUTPUT) != CHOICE_EXEC_OUTPUT_STRUCTURED)
+	if (output != CHOICE_EXEC_OUTPUT_STRUCTURED)
 		spec->limits.output_max = 0;
 	spec->runtime = settings_string(cli->settings, SETTING_SCRIPT_RUNTIME);
 	spec->order = order.items;
@@ -200,7 +212,7 @@ static void take_settings(struct cli *cli, struct exec_spec *spec)
 static int exit_status(const struct script_run *run)
 {
 	if (run->interrupted)
-		return EXIT_BY_SIGNAL + SIGINT;
+		return EXIT_BY_SIGNAL + run->interrupted;
 	return run->run.outcome.exit_code;
 }
 
@@ -209,11 +221,11 @@ static int show_report(struct script_run *run)
 	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
-	buf_init(&out, FRAME_MAX);
+	buf_init(&out, SHOW_MAX);
 	json_writer_init(&w, &out, run->cli->out.is_terminal);
 	exec_report_write(&run->report, &run->run, &w);
-	(void)show_json(run->cli, buf_str(&out));
-	return exit_status(run);
+	buf_append_char(&out, '\n');
+	return show_buf(run->cli, &out) == CLI_OK ? exit_status(run) : CLI_FAILED;
 }
 
 static int run_on_loop(struct script_run *run, const struct exec_spec *spec)
@@ -253,7 +265,7 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	http_client_close(&cli->daemon); /* the script has connections of its own */
 	run.output = cli_wants_json(cli) ? CHOICE_EXEC_OUTPUT_STRUCTURED
 					 : settings_choice(cli->settings, SETTING_EXEC_OUTPUT);
-	take_settings(cli, spec);
+	take_settings(cli, spec, run.output);
 	spec->supervisor = supervisor;
 	spec->directory = arena_concat(&cli->arena, cli->places.cache, STR("/exec"), STR(""));
 	spec->stdin_kind = EXEC_STDIN_FD;
@@ -268,7 +280,12 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 int command_exec(struct cli *cli)
 {
 	struct exec_spec spec = { .source = arguments_joined(&cli->arguments, &cli->arena) };
+	struct err err;
 
+	if (str_trim(spec.source).n == 0) {
+		err_set(&err, ERR_INVALID, "`mcpx exec` needs source: the snippet, in quotes");
+		return cli_fail_usage(cli, &err);
+	}
 	return run_script(cli, &spec);
 }
 

@@ -1,5 +1,5 @@
 /*
- * `mcpx settings list` and `get`. They resolve here, which is what this command line will use; with --daemon the daemon is asked what it uses. The two
+ * `mcpx settings`. `list` and `get` resolve here, which is what this command line will use; with --daemon the daemon is asked what it uses. The two
  * may differ, and that difference is what one wants to see.
  */
 #include "base/base.h"
@@ -75,4 +75,35 @@ int command_settings_get(struct cli *cli)
 	json_writer_init(&w, &out, false);
 	setting_write_record(cli->settings, setting, &w);
 	return show_json(cli, buf_str(&out));
+}
+
+/* A change that did not come about is a failure, whatever the daemon's answer calls it. */
+static bool was_applied(struct str body, struct cli *cli, struct str *ret_note)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+
+	if (json_parse(&doc, body, NULL, NULL) < 0 ||
+	    json_bool_or(json_get(json_root(&doc), STR("applied")), true))
+		return true;
+	*ret_note = arena_copy(&cli->arena, json_str(json_get(json_root(&doc), STR("note"))));
+	return false;
+}
+
+int command_settings_set(struct cli *cli)
+{
+	struct request request;
+	struct str body, note;
+	unsigned status;
+	struct err err;
+
+	request_from_arguments(cli, &request);
+	if (request_whole(cli, &request, &status, &body, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!request_succeeded(status))
+		return request_refused(cli, status, body);
+	if (was_applied(body, cli, &note))
+		return show_answer(cli, request.operation, body);
+	err_set(&err, ERR_DENIED, "%.*s stays as it is: %.*s",
+		STR_ARG(argument_text(&cli->arguments, STR("path"))), STR_ARG(note));
+	return cli_fail_with(cli, &err, body);
 }

@@ -2,6 +2,7 @@
 #include "cli/show.h"
 
 #include "cli/show_rows.h"
+#include "cli/show_settings.h"
 #include "cli/show_status.h"
 #include "cli/table.h"
 #include "json/writer.h"
@@ -12,12 +13,19 @@ int show_text(struct cli *cli, struct str text)
 {
 	struct err err;
 
-	return terminal_write(&cli->out, text, &err) < 0 ? cli_fail(cli, &err) : CLI_OK;
+	if (terminal_write(&cli->out, text, &err) == 0)
+		return CLI_OK;
+	/* Not cli_fail(): with --json that would be a document, for the output that cannot be written. */
+	cli_say(cli, str_of(err.message));
+	return CLI_FAILED;
 }
 
-static int show_buf(struct cli *cli, struct buf *out)
+int show_buf(struct cli *cli, const struct buf *out)
 {
-	return show_text(cli, buf_failed(out) ? str_make(NULL, 0) : buf_str(out));
+	if (!buf_failed(out))
+		return show_text(cli, buf_str(out));
+	cli_note(cli, "the answer is longer than the %d MiB that can be shown", SHOW_MAX >> 20);
+	return CLI_FAILED;
 }
 
 static void write_pretty(struct buf *out, struct str document)
@@ -132,6 +140,10 @@ static void show_parsed(struct cli *cli, const struct operation *operation, cons
 		show_status(cli, root, out);
 	else if (operation->id == OPERATION_REFRESH)
 		show_refresh(cli, root, out);
+	else if (operation->id == OPERATION_SETTINGS_GET)
+		show_setting(root, out);
+	else if (operation->id == OPERATION_SETTINGS_SET || operation->id == OPERATION_SETTINGS_UNSET)
+		show_setting_change(root, out);
 	else if (json_type(root) == JSON_OBJECT)
 		show_members(cli, root, out);
 	else

@@ -20,6 +20,8 @@ enum {
 
 /* Writes to standard output; returns the exit status. */
 int show_text(struct cli *cli, struct str text);
+/* The same for a buffer that may have failed, which is then said. */
+int show_buf(struct cli *cli, const struct buf *out);
 
 /* A JSON document and a line end; laid out on a terminal, as it came otherwise. */
 int show_json(struct cli *cli, struct str document);

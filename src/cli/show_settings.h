@@ -1,0 +1,15 @@
+/* show_settings.h - what the daemon says of its settings, laid out as settings/record.h lays out our own. */
+#ifndef CLI_SHOW_SETTINGS_H
+#define CLI_SHOW_SETTINGS_H
+
+#include "base/base.h"
+#include "base/buf.h"
+#include "json/json.h"
+
+/* A record: the value in force, where it came from, and what that displaced. */
+void show_setting(const struct json *record, struct buf *out);
+
+/* The answer to a change, or to taking one back. */
+void show_setting_change(const struct json *answer, struct buf *out);
+
+#endif
