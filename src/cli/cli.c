@@ -109,6 +109,16 @@ static int cli_parse(struct cli *cli, int argc, char **argv, struct err *err)
 	return arguments_parse(&cli->arguments, argc, argv, &context, err);
 }
 
+/* Parsing stops at the first mistake, and the wish for a document may stand behind it. */
+static void look_for_json(struct cli *cli, int argc, char **argv)
+{
+	unsigned used;
+
+	for (int i = 1; i < argc && !str_eq(str_of(argv[i]), STR("--")); i++)
+		if (str_eq(str_of(argv[i]), STR("--json")))
+			(void)settings_add_flag(cli->settings, STR(""), argv[i], NULL, &used, NULL);
+}
+
 static int cli_load(struct cli *cli, struct err *err)
 {
 	int r = settings_load(cli->settings, &cli->config, &cli->environment, cli->cwd, err);
@@ -161,8 +171,10 @@ static int cli_run(struct cli *cli, int argc, char **argv)
 	struct err err;
 
 	cli_open_terminals(cli);
-	if (cli_parse(cli, argc, argv, &err) < 0)
+	if (cli_parse(cli, argc, argv, &err) < 0) {
+		look_for_json(cli, argc, argv);
 		return cli_fail_usage(cli, &err);
+	}
 	cli_open_terminals(cli); /* --color was among the flags */
 	if (arguments->version)
 		return show_version(cli);

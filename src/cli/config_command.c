@@ -99,9 +99,12 @@ static int show_sources(struct cli *cli, bool all)
 	for (size_t i = 0; i < config->source_count; i++) {
 		const struct config_source *source = &config->sources[i];
 
-		if (!source->loaded && !all)
+		/* A file that is there and is not read is worth a word, a place where there is none only when asked for. */
+		if (!source->loaded && !source->note.n && !all)
 			continue;
-		buf_append(&out, source->loaded ? STR("read      ") : STR("not there "));
+		buf_append(&out, source->loaded	  ? STR("read      ")
+				 : source->note.n ? STR("not read  ")
+						  : STR("not there "));
 		terminal_append(&cli->out, &out, source->path);
 		if (source->note.n) {
 			buf_append(&out, STR("  "));

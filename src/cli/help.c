@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/display.h"
 #include "cli/manual.h"
+#include "cli/reference.h"
 #include "cli/show.h"
 #include "json/writer.h"
 #include "settings/registry.h"
@@ -371,9 +372,20 @@ static int show_manual(struct cli *cli)
 	return show_text(cli, buf_str(&out));
 }
 
+static int show_reference(struct cli *cli)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+
+	buf_init(&out, REFERENCE_MAX);
+	reference_write(&out);
+	return show_text(cli, buf_str(&out));
+}
+
 int command_help(struct cli *cli)
 {
 	if (argument_bool(&cli->arguments, STR("man")))
 		return show_manual(cli);
+	if (argument_bool(&cli->arguments, STR("markdown")))
+		return show_reference(cli);
 	return help_show(cli, arguments_joined(&cli->arguments, &cli->arena));
 }

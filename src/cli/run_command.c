@@ -31,14 +31,15 @@ struct script_run {
 	struct signal_watch interrupt, terminate;
 	unsigned output; /* CHOICE_EXEC_OUTPUT_ */
 	int interrupted; /* the signal that ended it early, or 0 */
-	bool broken;	 /* nobody reads our output any more */
+	bool broken;	 /* our output cannot be written any more; `write_err` says why */
+	struct err write_err;
 };
 
 /* -- showing ------------------------------------------------------------------------------------------------------------ */
 
 static void write_out(struct script_run *run, struct str bytes)
 {
-	if (!run->broken && terminal_write(&run->cli->out, bytes, NULL) < 0) {
+	if (!run->broken && terminal_write(&run->cli->out, bytes, &run->write_err) < 0) {
 		run->broken = true;
 		exec_run_stop(&run->run);
 	}
@@ -120,7 +121,8 @@ static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 		show_log(run, frame);
 		break;
 	case EXEC_FRAME_ERROR:
-		show_failure(run, frame);
+		if (!run->broken)
+			show_failure(run, frame);
 		break;
 	default:
 		break;
@@ -213,6 +215,12 @@ static int exit_status(const struct script_run *run)
 {
 	if (run->interrupted)
 		return EXIT_BY_SIGNAL + run->interrupted;
+	if (run->broken && run->write_err.code == ERR_CLOSED)
+		return EXIT_BY_SIGNAL + SIGPIPE; /* as programs end that do not ignore it: in silence */
+	if (run->broken) {
+		cli_say(run->cli, str_of(run->write_err.message));
+		return CLI_FAILED;
+	}
 	return run->run.outcome.exit_code;
 }
 

@@ -69,6 +69,9 @@ int terminal_write(const struct terminal *terminal, struct str bytes, struct err
 
 		if (written < 0 && errno == EINTR)
 			continue;
+		if (written < 0 && errno == EPIPE)
+			return err_set(err, ERR_CLOSED, "nobody reads standard %s any more",
+				       terminal->fd == STDOUT_FILENO ? "output" : "error");
 		if (written < 0)
 			return err_errno(err, "cannot write to standard %s",
 					 terminal->fd == STDOUT_FILENO ? "output" : "error");

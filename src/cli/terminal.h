@@ -32,7 +32,7 @@ void terminal_style(const struct terminal *terminal, struct buf *out, enum style
 /* Appends text from outside: cleaned for a terminal, else as it is. */
 void terminal_append(const struct terminal *terminal, struct buf *out, struct str text);
 
-/* Writes all of it. ERR_IO when that cannot be done. */
+/* Writes all of it. ERR_CLOSED when nobody reads it and SIGPIPE is ignored, ERR_IO when it cannot be done otherwise. */
 int terminal_write(const struct terminal *terminal, struct str bytes, struct err *err);
 
 #endif

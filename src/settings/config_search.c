@@ -128,8 +128,7 @@ static bool worth_reading(struct config_loader *l, const struct candidate *candi
 	struct stat st;
 
 	if (stat(candidate->path.p, &st) < 0) {
-		if (candidate->named_by.n > 0)
-			note_source(l, candidate, NULL, STR("does not exist"));
+		note_source(l, candidate, NULL, candidate->named_by.n > 0 ? STR("does not exist") : STR(""));
 		return false;
 	}
 	again = loaded_already(l, &st);
