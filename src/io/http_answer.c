@@ -8,10 +8,10 @@ static struct str server_date(struct http_server *server)
 	uint64_t second = loop_wall_ms() / 1000;
 
 	if (second != server->date_second) {
-		http_date_write(server->date, second);
+		time_http(server->date, second * 1000);
 		server->date_second = second;
 	}
-	return str_make(server->date, HTTP_DATE_LENGTH);
+	return str_of(server->date);
 }
 
 static void head_add(struct buf *head, struct str name, struct str value)

@@ -1,7 +1,6 @@
 #include "base/base.h"
 #include "io/http_conditional.h"
-
-#include "io/http_date.h"
+#include "base/time_text.h"
 
 /* -- conditions (RFC 9110 section 13.2.2 gives the order) -------------------------------------------------------------- */
 
@@ -35,9 +34,9 @@ static bool modified_since(struct str date, const struct http_validators *valida
 {
 	uint64_t since;
 
-	if (validators->modified_ms == 0 || http_date_read(date, &since) < 0)
+	if (validators->modified_ms == 0 || time_parse_http(date, validators->now_ms, &since, NULL) < 0)
 		return otherwise;
-	return validators->modified_ms / 1000 > since;
+	return validators->modified_ms / 1000 > since / 1000;
 }
 
 static bool is_get_or_head(struct str method)
@@ -77,8 +76,8 @@ static bool if_range_holds(struct str condition, const struct http_validators *v
 		return true;
 	if (str_ends_with(condition, STR("\"")))
 		return validators->etag.n && etags_match(condition, validators->etag, true);
-	return validators->modified_ms && http_date_read(condition, &date) == 0 &&
-	       date == validators->modified_ms / 1000;
+	return validators->modified_ms && time_parse_http(condition, validators->now_ms, &date, NULL) == 0 &&
+	       date / 1000 == validators->modified_ms / 1000;
 }
 
 struct byte_range {

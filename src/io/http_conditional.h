@@ -18,6 +18,7 @@ struct http_selected {
 struct http_validators {
 	uint64_t size;
 	uint64_t modified_ms; /* 0: unknown */
+	uint64_t now_ms;      /* the clock, which the obsolete dates with two digits for the year need */
 	struct str etag;      /* with its quotes; empty: none */
 };
 

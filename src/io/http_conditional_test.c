@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* A file of 1000 bytes, changed on Sun, 06 Nov 1994 08:49:37 GMT and 500 ms. */
-static const struct http_validators file = { .size = 1000,
-					     .modified_ms = 784111777500,
-					     .etag = STR_INIT("\"abc\"") };
+/* A file of 1000 bytes, changed on Sun, 06 Nov 1994 08:49:37 GMT and 500 ms; it is 2026. */
+static const struct http_validators file = {
+	.size = 1000, .modified_ms = 784111777500, .now_ms = 1785229687000, .etag = STR_INIT("\"abc\"")
+};
 
 #define BEFORE "Sun, 06 Nov 1994 08:49:36 GMT"
 #define SAME "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -71,6 +71,8 @@ static const struct row {
 	{ "GET", "If-Modified-Since", AFTER, NULL, NULL, 304, 0, 0 },
 	{ "GET", "If-Modified-Since", BEFORE, NULL, NULL, 200, 0, 1000 },
 	{ "GET", "If-Modified-Since", "nonsense", NULL, NULL, 200, 0, 1000 },
+	{ "GET", "If-Modified-Since", "Sunday, 06-Nov-94 08:49:37 GMT", NULL, NULL, 304, 0, 0 },
+	{ "GET", "If-Modified-Since", "Sun Nov  6 08:49:36 1994", NULL, NULL, 200, 0, 1000 },
 	{ "POST", "If-Modified-Since", SAME, NULL, NULL, 200, 0, 1000 },
 	{ "GET", "If-Modified-Since", SAME, "If-None-Match", "\"x\"", 200, 0, 1000 },
 	{ "GET", "If-Modified-Since", BEFORE, "If-None-Match", "\"abc\"", 304, 0, 0 },

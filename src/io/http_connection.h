@@ -23,8 +23,8 @@
 #include "base/base.h"
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/time_text.h"
 #include "io/http_chunked.h"
-#include "io/http_date.h"
 #include "io/http_parser.h"
 #include "io/http_server.h"
 #include "io/loop.h"
@@ -53,7 +53,7 @@ struct http_server {
 	char *scratch;			  /* HTTP_SCRATCH bytes */
 	struct buf head;		  /* where the head of an answer is put together */
 	uint64_t date_second;		  /* of `date` */
-	char date[HTTP_DATE_LENGTH];
+	char date[TIME_TEXT_MAX];
 	uint64_t accept_pauses;
 	bool draining;
 	struct timer grace;

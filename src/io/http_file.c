@@ -11,7 +11,7 @@ struct file_fields {
 	struct http_field fields[FILE_FIELDS_MAX];
 	size_t count;
 	char range[RANGE_TEXT_MAX];
-	char modified[HTTP_DATE_LENGTH];
+	char modified[TIME_TEXT_MAX];
 };
 
 static void add_field(struct file_fields *fields, struct str name, struct str value)
@@ -41,8 +41,9 @@ static void fill_fields(struct file_fields *fields, const struct http_file *file
 	if (file->etag.n)
 		add_field(fields, STR("ETag"), file->etag);
 	if (file->modified_ms) {
-		http_date_write(fields->modified, file->modified_ms / 1000);
-		add_field(fields, STR("Last-Modified"), str_make(fields->modified, HTTP_DATE_LENGTH));
+		struct str date = time_http(fields->modified, file->modified_ms);
+
+		add_field(fields, STR("Last-Modified"), date);
 	}
 	if (selected->status == 206 || selected->status == 416)
 		add_content_range(fields, selected, file->size);
@@ -68,6 +69,7 @@ static struct http_selected select_part(const struct http_request *request, cons
 {
 	struct http_validators validators = { .size = file->size,
 					      .modified_ms = file->modified_ms,
+					      .now_ms = loop_wall_ms(),
 					      .etag = file->etag };
 
 	/* Conditions are about the file; another status is not its plain answer. */
