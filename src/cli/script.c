@@ -93,8 +93,12 @@ int script_find(struct script *script, struct str word, const struct environment
 	int r;
 
 	if (is_path(word)) {
-		script->path = arena_copy(arena, word);
-		return has_extension(word) && is_file(script->path.p);
+		struct str path = arena_copy(arena, word);
+
+		if (!has_extension(word) || !is_file(path.p))
+			return 0;
+		script->path = path;
+		return 1;
 	}
 	if (!name_is_plain(word))
 		return 0;
