@@ -319,7 +319,10 @@ int command_run_script(struct cli *cli)
 	struct err err;
 	int r = script_find(&script, word, &cli->environment, cli->cwd, &cli->arena, &err);
 
-	if (r == 0)
+	if (r == 0 && script_word_is_path(word))
+		r = err_set(&err, ERR_NOT_FOUND,
+			    "%s is no script: a script is a file that ends in .ts, .mts or .js", QUOTE(word));
+	else if (r == 0)
 		r = err_set(&err, ERR_NOT_FOUND,
 			    "there is no script %s: give a file, or put %.*s.ts into .mcpx/scripts/",
 			    QUOTE(word), STR_ARG(word));

@@ -5,7 +5,7 @@
 
 static const struct str extensions[] = { STR_INIT(".ts"), STR_INIT(".mts"), STR_INIT(".js") };
 
-static bool is_path(struct str word)
+bool script_word_is_path(struct str word)
 {
 	if (str_find_char(word, '/') != STR_NONE)
 		return true;
@@ -92,7 +92,7 @@ int script_find(struct script *script, struct str word, const struct environment
 	const struct search search = { word, arena, script, err };
 	int r;
 
-	if (is_path(word)) {
+	if (script_word_is_path(word)) {
 		struct str path = arena_copy(arena, word);
 
 		if (!has_extension(word) || !is_file(path.p))

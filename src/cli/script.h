@@ -19,6 +19,9 @@ struct script {
 		path; /* absolute, or relative to the working directory as it was typed; followed by a NUL */
 };
 
+/* Whether the word is a path, and not a name to look up. */
+bool script_word_is_path(struct str word);
+
 /* 1 when there is one; 0 when there is none; ERR_INVALID when there are two. */
 int script_find(struct script *script, struct str word, const struct environment *environment, struct str cwd,
 		struct arena *arena, struct err *err);
