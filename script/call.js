@@ -58,6 +58,17 @@ const errorText = (raw) =>
 
 let calls = 0;
 
+// What a listener throws is the script's own failure and not the call's.
+function hear(listener, value) {
+	try {
+		listener(value);
+	} catch (error) {
+		queueMicrotask(() => {
+			throw error;
+		});
+	}
+}
+
 // Asks for one call. With `onProgress` the daemon answers in lines as long as the tool reports progress, and its ordinary answer is the last one.
 async function requestCall(body, onProgress) {
 	if (!onProgress) return requestJson('POST', '/v1/call', { 'Content-Type': 'application/json' }, body);
@@ -69,7 +80,7 @@ async function requestCall(body, onProgress) {
 		rest = lines.pop();
 		for (const line of lines) {
 			const message = JSON.parse(line);
-			if (message.method === 'notifications/progress') onProgress(message.params);
+			if (message.method === 'notifications/progress') hear(onProgress, message.params);
 			else last = { status: message.status, answer: message.body };
 		}
 	};

@@ -1,6 +1,6 @@
 // What differs between deno and node, and nothing else does. What scripts might replace on globalThis is taken first. Looking at `process` costs
 // deno some 13 ms, because it then loads what it has of node.
-const { Atomics, Deno, Int32Array, SharedArrayBuffer, TextDecoder, TextEncoder, URLSearchParams, decodeURIComponent, performance } = globalThis;
+const { Atomics, Deno, Int32Array, SharedArrayBuffer, TextDecoder, TextEncoder, URLSearchParams, decodeURIComponent, performance, queueMicrotask } = globalThis;
 const process = Deno ? undefined : globalThis.process;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -31,6 +31,7 @@ const host = Deno
 					read: (room) => connection.read(room),
 					write: (bytes) => connection.write(bytes),
 					close: () => connection.close(),
+					hold() {}, // only what is being read or written keeps deno alive
 				};
 			},
 		}
@@ -101,6 +102,7 @@ function connectNode(path) {
 				write: (bytes) =>
 					new Promise((written, failed) => socket.write(bytes, (error) => (error ? failed(error) : written(bytes.length)))),
 				close: () => socket.destroy(),
+				hold: (held) => (held ? socket.ref() : socket.unref()),
 			}));
 	});
 }

@@ -3,7 +3,7 @@ const tools = Object.create(null);
 for (const [namespace, , listed] of $index) {
 	const functions = Object.create(null);
 	for (const [name, tool] of listed) {
-		functions[name] = (args) => call(namespace, tool, args);
+		functions[name] = (args, options) => call(namespace, tool, args, options);
 		Object.defineProperty(functions[name], 'name', { value: `${namespace}.${name}` });
 	}
 	tools[namespace] = Object.freeze(functions);

@@ -106,7 +106,10 @@ function parseHead(text) {
 async function acquire() {
 	while (idle.length) {
 		const connection = idle.pop();
-		if (performance.now() - connection.usedAt < REUSE_MS) return connection;
+		if (performance.now() - connection.usedAt < REUSE_MS) {
+			connection.io.hold(true);
+			return connection;
+		}
 		discard(connection);
 	}
 	if (open >= CONNECTIONS_MAX) return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
@@ -134,7 +137,10 @@ function giveBack(connection) {
 	connection.usedAt = performance.now();
 	if (waiting.length) waiting.shift().resolve(connection);
 	else if (finished) discard(connection);
-	else idle.push(connection);
+	else {
+		connection.io.hold(false); // it must not keep a runtime alive that has nothing else to do
+		idle.push(connection);
+	}
 }
 
 function discard(connection) {
