@@ -18,8 +18,10 @@ type Logger = Log & { debug: Log; info: Log; warn: Log; error: Log; with(fields:
 type Artifact = { id: string; name: string; mime: string; size: number; sha256: string; uri: string; run?: string; session?: string; created: string; expires?: string };
 type Tool = { namespace: string; server: string; tool: string; function: string; title?: string; description?: string; inputSchema?: any; outputSchema?: any; annotations?: Fields };
 type Progress = { progress: number; total?: number; message?: string };
-/** Calls any tool by name. `onProgress` hears what a long-running tool reports. */
-function call(server: string, tool: string, args?: object, options?: { onProgress?: (progress: Progress) => void }): Promise<any>;
+/** `onProgress` hears what a long-running tool reports; what it throws fails the script. */
+type CallOptions = { onProgress?: (progress: Progress) => void };
+/** Calls any tool by name. */
+function call(server: string, tool: string, args?: object, options?: CallOptions): Promise<any>;
 /** Gives an intermediate value to whoever runs the script, at once. */
 function emit(value: unknown): void;
 /** Keeps bytes under a handle. Takes text, bytes, `{ path }`, an image, audio or resource block, or a tool's result that holds one. */

@@ -119,7 +119,7 @@ static struct str no_arguments(const struct json *schema)
 									 : STR("Record<string, unknown>");
 }
 
-/* "read(args: { path: string }): Promise<any>;" with its comment, and the definitions that this refers to into `aliases`. */
+/* "read(args: { path: string }, options?: CallOptions): Promise<any>;" with its comment, and the definitions that this refers to into `aliases`. */
 static void write_function(struct buf *out, struct buf *aliases, const struct catalogue_snapshot *snapshot,
 			   const struct catalogue_tool *tool)
 {
@@ -142,7 +142,7 @@ static void write_function(struct buf *out, struct buf *aliases, const struct ca
 	schema_write_comment(out, tool->description, NULL, 1);
 	schema_indent(out, 1);
 	schema_write_name(out, tool->function);
-	buf_printf(out, "(args%s: %.*s): Promise<", may_be_omitted(input) ? "?" : "",
+	buf_printf(out, "(args%s: %.*s, options?: CallOptions): Promise<", may_be_omitted(input) ? "?" : "",
 		   STR_ARG(says_nothing(arguments) ? no_arguments(input) : arguments));
 	if (says_nothing(result))
 		buf_append(out, STR("any"));
@@ -340,7 +340,8 @@ static void write_typed_helpers(struct buf *out)
 
 	buf_append(out, STR("declare namespace $types {\n"));
 	buf_append(out, EMBEDDED(client_types));
-	buf_append(out, STR("}\ntype Result<T> = $types.Result<T>;\n"));
+	buf_append(out,
+		   STR("}\ntype Result<T> = $types.Result<T>;\ntype CallOptions = $types.CallOptions;\n"));
 	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
 		buf_printf(out, "export const %s: typeof $types.%s = $mcpx.%s;\n", helpers[i], helpers[i],
 			   helpers[i]);

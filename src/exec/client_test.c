@@ -84,44 +84,47 @@ static const char *types(const char *selection, bool instructions)
 static void test_declarations(void **state)
 {
 	(void)state;
-	assert_string_equal(types("plain", false), "/** Files. */\n"
-						   "declare const plain: {\n"
-						   "\t/**\n"
-						   "\t * Reads a file.\n"
-						   "\t * All of it.\n"
-						   "\t */\n"
-						   "\tread_file(args: {\n"
-						   "\t\t/** the file */\n"
-						   "\t\tpath: string;\n"
-						   "\t}): Promise<Result<{ text: string }>>;\n"
-						   "\twipe(args?: {}): Promise<any>;\n"
-						   "};\n");
-	assert_string_equal(types("plain.wipe", true), "/**\n"
-						       " * Files.\n"
-						       " *\n"
-						       " * Be *\\/ kind.\n"
-						       " */\n"
-						       "declare const plain: {\n"
-						       "\twipe(args?: {}): Promise<any>;\n"
-						       "};\n");
+	assert_string_equal(types("plain", false),
+			    "/** Files. */\n"
+			    "declare const plain: {\n"
+			    "\t/**\n"
+			    "\t * Reads a file.\n"
+			    "\t * All of it.\n"
+			    "\t */\n"
+			    "\tread_file(args: {\n"
+			    "\t\t/** the file */\n"
+			    "\t\tpath: string;\n"
+			    "\t}, options?: CallOptions): Promise<Result<{ text: string }>>;\n"
+			    "\twipe(args?: {}, options?: CallOptions): Promise<any>;\n"
+			    "};\n");
+	assert_string_equal(types("plain.wipe", true),
+			    "/**\n"
+			    " * Files.\n"
+			    " *\n"
+			    " * Be *\\/ kind.\n"
+			    " */\n"
+			    "declare const plain: {\n"
+			    "\twipe(args?: {}, options?: CallOptions): Promise<any>;\n"
+			    "};\n");
 }
 
 static void test_odd_tools_spoil_nothing(void **state)
 {
 	(void)state;
-	assert_string_equal(types("odd", false),
-			    "type odd$refs$A = { next?: odd$refs$A };\n"
-			    "declare const odd: {\n"
-			    "\trefs(args?: { a?: odd$refs$A }): Promise<any>;\n"
-			    "\ttoplevel_oneof(args: { a?: unknown } | { b?: unknown }): Promise<any>;\n"
-			    "\tnotype(args?: { x?: string }): Promise<any>;\n"
-			    "\t/** ends *\\/ here */\n"
-			    "\tnoschema(args?: Record<string, unknown>): Promise<any>;\n"
-			    "\tschema_is_text(args?: Record<string, unknown>): Promise<any>;\n"
-			    "\tweird_name_with_chars__(args?: Record<string, unknown>): Promise<any>;\n"
-			    "\t__proto___(args?: Record<string, unknown>): Promise<any>;\n"
-			    "\tthen_(args?: Record<string, unknown>): Promise<any>;\n"
-			    "};\n");
+	assert_string_equal(
+		types("odd", false),
+		"type odd$refs$A = { next?: odd$refs$A };\n"
+		"declare const odd: {\n"
+		"\trefs(args?: { a?: odd$refs$A }, options?: CallOptions): Promise<any>;\n"
+		"\ttoplevel_oneof(args: { a?: unknown } | { b?: unknown }, options?: CallOptions): Promise<any>;\n"
+		"\tnotype(args?: { x?: string }, options?: CallOptions): Promise<any>;\n"
+		"\t/** ends *\\/ here */\n"
+		"\tnoschema(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
+		"\tschema_is_text(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
+		"\tweird_name_with_chars__(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
+		"\t__proto___(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
+		"\tthen_(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
+		"};\n");
 	assert_non_null(strstr(types("", false), "declare const plain: {"));
 	assert_non_null(strstr(types(" odd , plain.read-file", false), "read_file(args"));
 	assert_null(strstr(types("odd,plain.read_file", false), "wipe"));
