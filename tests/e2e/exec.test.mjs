@@ -258,6 +258,17 @@ test('media become links for callers that take them, and stay bytes in the scrip
 	assert.deepEqual(told.map(({ type }) => type), ['start', 'call', 'artifact', 'emit', 'artifact', 'result', 'end']);
 });
 
+// The frames of a run are on their way when it is over already, and its own memory is gone: a sanitizer sees who still looks there.
+test('what becomes a link when the run is over is kept with its session', async (t) => {
+	const { at, exec } = await daemonWith(t);
+	for (const session of ['mine', undefined]) {
+		const { artifacts, runId } = await exec('return (await scripted.image()).raw', { capabilities: ['artifacts'], session });
+		assert.deepEqual(artifacts.map((kept) => [kept.run, kept.session]), [[runId, session ?? `exec-${runId}`]]);
+		const listed = (await get(at, `/v1/artifacts?session=${artifacts[0].session}`)).json.artifacts;
+		assert.deepEqual(listed.map(({ id }) => id), [artifacts[0].id]);
+	}
+});
+
 test('artifacts are delivered inside the answer when that is asked for', async (t) => {
 	const { exec } = await daemonWith(t);
 	const source = "await artifact('small.txt', 'small'); await artifact('large.txt', 'x'.repeat(1000))";
