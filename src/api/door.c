@@ -205,10 +205,18 @@ static void door_cancelled(struct mcp_server_call *call, struct str reason)
 		work->cancelled(call, reason);
 }
 
+static void door_log_level_set(struct mcp_session *session)
+{
+	struct api_door *door = session->server->owner;
+
+	hub_want_logs(door->api->hub, session->log_level);
+}
+
 static const struct mcp_handler door_handler = {
 	.tools_list = door_tools_list,
 	.tools_call = door_tools_call,
 	.cancelled = door_cancelled,
+	.log_level_set = door_log_level_set,
 };
 
 /* -- life ---------------------------------------------------------------------------------------------------------------- */
@@ -255,6 +263,7 @@ void door_init(struct api_door *door, struct api *api, unsigned mode, struct set
 	door->server.instructions =
 		door->full ? str_make(NULL, 0) : str_make(door_instructions, sizeof(door_instructions) - 1);
 	door->server.tools_changed = true;
+	door->server.logging = true;
 	door->server.tools_ttl_ms = (int64_t)settings_duration(set, SETTING_PROTO_MESSAGES_LIST_MAX_AGE);
 }
 

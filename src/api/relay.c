@@ -53,12 +53,26 @@ static void relay_progressed(struct hub_call *hub_call, const struct mcp_progres
 	mcp_call_progress(relay->call, progress);
 }
 
+static void relay_logged(struct hub_call *hub_call, const struct mcp_log *log)
+{
+	struct relay *relay = hub_call->owner;
+
+	mcp_call_log(relay->call, log);
+}
+
 static void relay_cancelled(struct mcp_server_call *call, struct str reason)
 {
 	struct relay *relay = container_of(call->owner, struct relay, work);
 
 	relay->api->active--;
 	hub_call_cancel(&relay->hub_call, reason);
+}
+
+/* A modern request says what it wants itself; a legacy session said so once (door.c). */
+void relay_want_logs(const struct mcp_server_call *call, struct api *api)
+{
+	if (mcp_era_of(call->revision) == MCP_MODERN && call->log_level != MCP_LOG_NONE)
+		hub_want_logs(api->hub, call->log_level);
 }
 
 void relay_start(struct mcp_server_call *call, struct api *api, struct hub_server *server, struct str tool)
@@ -71,8 +85,10 @@ void relay_start(struct mcp_server_call *call, struct api *api, struct hub_serve
 		.meta = call->meta,
 		.caller = relay_caller(call),
 		.log_level = call->log_level,
+		.logged = relay_logged,
 	};
 
+	relay_want_logs(call, api);
 	relay->work.cancelled = relay_cancelled;
 	relay->call = call;
 	relay->api = api;

@@ -14,6 +14,9 @@ void relay_start(struct mcp_server_call *call, struct api *api, struct hub_serve
 /* Who calls, at the MCP door: the session is the scope of its calls. */
 struct hub_caller relay_caller(const struct mcp_server_call *call);
 
+/* Asks the servers for the log messages that the call wants, if it says so. */
+void relay_want_logs(const struct mcp_server_call *call, struct api *api);
+
 /* Answers with what a hub call came to: the result as it is, the server's error, or ours. */
 void relay_answer(struct mcp_server_call *call, const struct hub_call_result *result);
 

@@ -1,6 +1,6 @@
 /*
- * POST /v1/call and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress notification of the
- * server and the ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media in the result become artifacts.
+ * POST /v1/call and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress and log notification of
+ * the server and the ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media in the result become artifacts.
  */
 #include "base/base.h"
 #include "api/api.h"
@@ -198,6 +198,31 @@ static void call_done(struct hub_call *hub_call, const struct hub_call_result *r
 	}
 }
 
+/* One line of a relayed call: a notification's method and parameters, which the caller writes between the two. */
+static void line_begin(struct json_writer *w, struct buf *out, struct str method)
+{
+	api_writer_init(w, out);
+	json_write_object_begin(w);
+	json_member_str(w, STR("method"), method);
+	json_write_key(w, STR("params"));
+	json_write_object_begin(w);
+}
+
+static void line_end(struct tool_call *state, struct json_writer *w, struct buf *out)
+{
+	json_write_object_end(w);
+	json_write_object_end(w);
+	buf_append_char(out, '\n');
+	if (!state->streaming) {
+		state->streaming = true;
+		state->stream.on_room = stream_has_room;
+		http_stream_start(&state->stream, state->call->http, &lines_answer);
+	}
+	/* What the client is too slow for is dropped: the next line says more. */
+	(void)http_stream_write(&state->stream, buf_str(out));
+	buf_release(out);
+}
+
 static void call_progressed(struct hub_call *hub_call, const struct mcp_progress *progress)
 {
 	struct tool_call *state = hub_call->owner;
@@ -208,27 +233,33 @@ static void call_progressed(struct hub_call *hub_call, const struct mcp_progress
 		mcp_call_progress(state->call->mcp, progress);
 		return;
 	}
-	api_writer_init(&w, &out);
-	json_write_object_begin(&w);
-	json_member_str(&w, STR("method"), STR("notifications/progress"));
-	json_write_key(&w, STR("params"));
-	json_write_object_begin(&w);
+	line_begin(&w, &out, STR("notifications/progress"));
 	json_member_raw(&w, STR("progress"), progress->progress);
 	if (progress->total.n)
 		json_member_raw(&w, STR("total"), progress->total);
 	if (progress->message.p)
 		json_member_str(&w, STR("message"), progress->message);
-	json_write_object_end(&w);
-	json_write_object_end(&w);
-	buf_append_char(&out, '\n');
-	if (!state->streaming) {
-		state->streaming = true;
-		state->stream.on_room = stream_has_room;
-		http_stream_start(&state->stream, state->call->http, &lines_answer);
+	line_end(state, &w, &out);
+}
+
+static void call_logged(struct hub_call *hub_call, const struct mcp_log *log)
+{
+	struct tool_call *state = hub_call->owner;
+	struct json_writer w;
+	struct buf out;
+
+	if (state->call->mcp) {
+		mcp_call_log(state->call->mcp, log);
+		return;
 	}
-	/* Progress that the client is too slow for is dropped: the next one says more. */
-	(void)http_stream_write(&state->stream, buf_str(&out));
-	buf_release(&out);
+	if (!mcp_log_admits(hub_call->spec.log_level, log->level))
+		return;
+	line_begin(&w, &out, STR("notifications/message"));
+	json_member_str(&w, STR("level"), mcp_log_level_name(log->level));
+	if (log->logger.p)
+		json_member_str(&w, STR("logger"), log->logger);
+	json_member_raw(&w, STR("data"), log->data);
+	line_end(state, &w, &out);
 }
 
 static void call_cancelled(struct api_call *call)
@@ -271,7 +302,7 @@ void api_tool_call(struct api_call *call)
 	struct tool_call *state = arena_new(call->arena, struct tool_call);
 	char storage[ID_TEXT_MAX];
 	struct hub_call_spec spec;
-	bool relay;
+	bool relay = api_input_bool(call, STR("relay"), false);
 
 	take_context(call);
 	spec = (struct hub_call_spec){
@@ -280,9 +311,14 @@ void api_tool_call(struct api_call *call)
 		.arguments = api_input_raw(call, STR("args")),
 		.caller = call->caller,
 		.timeout_ms = (uint64_t)api_input_int(call, STR("timeoutMs"), 0),
-		.log_level = MCP_LOG_NONE,
+		.log_level = relay ? MCP_LOG_INFO : MCP_LOG_NONE,
+		.logged = relay || call->mcp ? call_logged : NULL,
 	};
-	relay = call->mcp ? call->mcp->progress_token.n > 0 : api_input_bool(call, STR("relay"), false);
+	if (call->mcp) {
+		relay = call->mcp->progress_token.n > 0;
+		spec.log_level = call->mcp->log_level;
+		relay_want_logs(call->mcp, call->api);
+	}
 	state->call = call;
 	state->trace_id = arena_copy(call->arena, random_id(storage, &trace));
 	call->state = state;

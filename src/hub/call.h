@@ -27,6 +27,9 @@ struct hub;
 struct hub_call;
 struct hub_server;
 
+/* A log message of the server, sent while this was the only call that its process had: whose it is cannot be told otherwise. `log` is valid during the call. */
+typedef void hub_call_logged(struct hub_call *call, const struct mcp_log *log);
+
 /* Copied by hub_call_start(). */
 struct hub_call_spec {
 	struct str server;    /* name or namespace */
@@ -37,7 +40,8 @@ struct hub_call_spec {
 	/* Bounds the wait for an instance, and then the wait without answer or progress. 0: pool.callTimeout or the server's own
 	 * for the latter, and hub_limits.acquire_ms and the server's start time-out for the former. */
 	uint64_t timeout_ms;
-	enum mcp_log_level log_level; /* for modern servers */
+	enum mcp_log_level log_level; /* for modern servers; a legacy one: hub_want_logs() */
+	hub_call_logged *logged;      /* NULL, or any number of times before `done` */
 };
 
 struct hub_call_result {

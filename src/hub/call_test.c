@@ -234,6 +234,93 @@ static void the_server_has_its_environment_and_directory(void **state)
 	hub_scene_close(&scene);
 }
 
+/* -- log messages -------------------------------------------------------------------------------------------------------- */
+
+static unsigned logs;
+static char last_log[128];
+
+static void logged(struct hub_call *hub_call, const struct mcp_log *log)
+{
+	const struct caller *caller = hub_call->owner;
+
+	assert_int_equal(caller->done, 0);
+	logs++;
+	snprintf(last_log, sizeof(last_log), "%.*s %.*s", STR_ARG(mcp_log_level_name(log->level)),
+		 STR_ARG(log->data));
+}
+
+static void call_and_hear(struct caller *caller, const char *tool)
+{
+	call_spec(caller, &scene,
+		  &(struct hub_call_spec){ .server = STR("files"), .tool = str_of(tool), .logged = logged });
+}
+
+static void a_log_message_reaches_the_only_call(void **state)
+{
+	struct caller held, c;
+
+	(void)state;
+	logs = 0;
+	open_one("", "");
+	call_and_hear(&c, "log");
+	AWAIT(c.done);
+	assert_int_equal(logs, 1);
+	assert_string_equal(last_log, "info \"hi\"");
+	call_end(&c);
+	/* Which of two calls it belongs to, nobody can know: neither is told. */
+	call_and_hear(&held, "hold");
+	call_and_hear(&c, "log");
+	AWAIT(c.done);
+	call_end(&c);
+	call_now(&c, &scene, "files", "free", "{}");
+	AWAIT(held.done);
+	call_end(&held);
+	assert_int_equal(logs, 1);
+	/* The program's log has them all, and a call that does not listen is none the worse. */
+	call_now(&c, &scene, "files", "log", "{}");
+	assert_int_equal(events_of(&scene, "server.log files"), 3);
+	hub_scene_close(&scene);
+}
+
+static void servers_are_asked_for_the_lowest_level_that_somebody_wants(void **state)
+{
+	struct caller c;
+	const char *seen;
+
+	(void)state;
+	open_one("", "\"scope\":\"session\"");
+	/* Those who ask for nothing get "info": nobody's wish for less takes it from them. */
+	assert_lacks(call_now(&c, &scene, "files", "seen", "{}"), "setLevel");
+	hub_want_logs(scene.hub, MCP_LOG_ERROR);
+	assert_has(call_now(&c, &scene, "files", "seen", "{}"), "{'level':'info'}");
+	hub_want_logs(scene.hub, MCP_LOG_DEBUG);
+	hub_want_logs(scene.hub, MCP_LOG_WARNING);
+	hub_want_logs(scene.hub, MCP_LOG_NONE);
+	seen = call_now(&c, &scene, "files", "seen", "{}");
+	assert_has(seen, "{'level':'debug'}");
+	assert_lacks(seen, "warning");
+	/* A process that starts later is told, too, and before its first call. */
+	call_spec(&c, &scene,
+		  &(struct hub_call_spec){
+			  .server = STR("files"), .tool = STR("seen"), .caller.session = STR("other") });
+	AWAIT(c.done);
+	assert_has_(buf_str(&c.result), STR("{'level':'debug'}"), __LINE__);
+	assert_lacks_(buf_str(&c.result), STR("info"), __LINE__);
+	call_end(&c);
+	hub_scene_close(&scene);
+}
+
+static void a_modern_server_is_asked_in_each_call(void **state)
+{
+	struct caller c;
+
+	(void)state;
+	open_one("\"--modern\"", "");
+	hub_want_logs(scene.hub, MCP_LOG_DEBUG);
+	assert_lacks(call_now(&c, &scene, "files", "seen", "{}"), "setLevel");
+	hub_scene_close(&scene);
+}
+
 static void results_that_are_errors_are_told_from_others(void **state)
 {
 	(void)state;
@@ -789,6 +876,9 @@ int main(void)
 		IN_HUB(noise_between_answers_is_skipped),
 		IN_HUB(a_question_of_the_server_is_declined_at_once),
 		IN_HUB(the_server_has_its_environment_and_directory),
+		IN_HUB(a_log_message_reaches_the_only_call),
+		IN_HUB(servers_are_asked_for_the_lowest_level_that_somebody_wants),
+		IN_HUB(a_modern_server_is_asked_in_each_call),
 		IN_HUB(results_that_are_errors_are_told_from_others),
 		IN_HUB(a_call_without_answer_times_out_and_the_server_is_told),
 		IN_HUB(a_caller_may_have_less_patience),

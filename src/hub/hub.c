@@ -105,12 +105,41 @@ static void hub_instance_stopped(void *context, struct pool_group *group, struct
 		       server->name, str_of(instance->ended.message));
 }
 
+/* The call that alone runs at that instance; NULL when there is none, or another. */
+static struct hub_call *hub_only_call(struct hub *hub, const struct instance *instance)
+{
+	struct hub_call *call, *only = NULL;
+
+	list_for_each(call, &hub->calls, node) {
+		if (call->instance != instance)
+			continue;
+		if (only)
+			return NULL;
+		only = call;
+	}
+	return only;
+}
+
+/* Nothing on a server's output says to which call a log message belongs (2026-07-28 on stdio no less): it is given to nobody who might be the wrong one. */
+static void hub_relay_log(struct hub *hub, const struct instance *instance, struct str params)
+{
+	struct hub_call *call = hub_only_call(hub, instance);
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct mcp_log log;
+
+	arena_init(&arena, 0);
+	if (call && call->spec.logged && mcp_log_read(params, &arena, &log))
+		call->spec.logged(call, &log);
+}
+
 static void hub_instance_notified(void *context, struct pool_group *group, struct instance *instance,
 				  enum mcp_method method, const struct jsonrpc_message *message)
 {
 	struct hub *hub = context;
 	struct hub_server *server;
 
+	if (method == MCP_LOG_MESSAGE)
+		hub_relay_log(hub, instance, message->params);
 	list_for_each(server, &hub->servers, node) {
 		if (server->group != group)
 			continue;
@@ -318,6 +347,11 @@ const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct ar
 			snapshots[count++] = server->snapshot;
 	*ret_count = count;
 	return snapshots;
+}
+
+void hub_want_logs(struct hub *hub, enum mcp_log_level level)
+{
+	pool_want_logs(hub->pool, level);
 }
 
 /* -- life ---------------------------------------------------------------------------------------------------------------- */

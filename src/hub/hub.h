@@ -113,6 +113,10 @@ void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_adde
 /* Takes other limits, and looks at the settings of the pool anew: both are hot. */
 void hub_adjust(struct hub *hub, const struct hub_limits *limits);
 
+/* Somebody wants log messages from this level on; MCP_LOG_NONE: does not. Legacy servers, which have one level for all, are asked for the lowest that somebody
+ * ever wanted, but at the least for "info", which those get who ask for nothing. */
+void hub_want_logs(struct hub *hub, enum mcp_log_level level);
+
 /* Ends all instances, which fails the calls under way, then calls `stopped`, when no call and no file is left. */
 void hub_stop(struct hub *hub, void (*stopped)(void *context), void *context);
 /* After `stopped`. */

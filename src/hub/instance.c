@@ -314,6 +314,33 @@ void instance_stop(struct instance *instance, const char *reason)
 	instance_end(instance);
 }
 
+/* A server that refuses goes on sending what it likes. */
+static void instance_level_answered(struct mcp_request *request, const struct mcp_answer *answer)
+{
+	(void)request;
+	(void)answer;
+}
+
+void instance_want_logs(struct instance *instance, enum mcp_log_level level)
+{
+	const struct mcp_server_facts *facts = &instance->client.facts;
+	const uint64_t ms = instance->definition->start_ms;
+	const struct mcp_patience patience = { .idle_ms = ms, .total_ms = ms };
+	struct json_member param = { .key = STR("level") };
+	const struct mcp_message message = { .method = MCP_SET_LEVEL, .params = &param, .param_count = 1 };
+	char name[32];
+	int n;
+
+	if (level == MCP_LOG_NONE || instance->state != INSTANCE_READY || !facts->logging ||
+	    mcp_era_of(facts->revision) != MCP_LEGACY)
+		return;
+	n = snprintf(name, sizeof(name), "\"%.*s\"", STR_ARG(mcp_log_level_name(level)));
+	param.raw = str_make(name, (size_t)n);
+	mcp_request_cancel(&instance->level);
+	mcp_request_start(&instance->level, &instance->client, &message, &patience, NULL,
+			  instance_level_answered, instance);
+}
+
 static const char *instance_state_name(enum instance_state state)
 {
 	static const char *const names[] = { "starting", "ready", "stopping", "ended" };

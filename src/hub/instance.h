@@ -70,6 +70,7 @@ struct instance {
 	struct mcp_client client;
 	struct mcp_transport transport;
 	struct mcp_open open;
+	struct mcp_request level;  /* logging/setLevel */
 	struct timer mute;	   /* runs once its stdout has ended: it should end, too */
 	struct deferred unstarted; /* tells `ended` of a supervisor that could not be started */
 	bool restarted;		   /* a legacy server ended upon the first handshake and was started again */
@@ -87,6 +88,9 @@ struct instance {
 /* Starts it. Nothing is called back from within; a command that cannot run is told through `ended`. */
 struct instance *instance_start(struct loop *loop, const struct instance_definition *definition,
 				const struct instance_events *events, void *owner);
+
+/* Asks a legacy server that runs and can log for messages from this level on. MCP_LOG_NONE: does not ask. */
+void instance_want_logs(struct instance *instance, enum mcp_log_level level);
 
 /* Begins the stop ladder; running requests fail at once with ERR_CLOSED. `reason` completes "server NAME was stopped: " in their
  * errors. Harmless on one that is stopping or has ended. */

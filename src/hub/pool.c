@@ -36,7 +36,8 @@ struct pool {
 	struct list_node groups;
 	struct timer reaper;
 	uint64_t random;
-	unsigned live; /* instances whose process is not gone */
+	unsigned live;		 /* instances whose process is not gone */
+	enum mcp_log_level logs; /* what pool_want_logs() asked for; MCP_LOG_NONE: nothing */
 	bool stopping;
 	struct deferred empty;
 	void (*stopped)(void *context);
@@ -212,6 +213,7 @@ static void group_instance_opened(struct instance *instance)
 	group->definition.known_era = (int)mcp_era_of(instance->client.facts.revision);
 	/* Those who waited come first: what the event holds the instance for must not keep an exclusive one from them. */
 	starters_settle(instance, NULL);
+	instance_want_logs(instance, group->pool->logs);
 	group->pool->events.started(group->pool->events.context, group, instance);
 	group_stop_useless(group, instance);
 	group_pump(group);
@@ -708,4 +710,20 @@ unsigned pool_end_session(struct pool *pool, struct str session)
 				ended++;
 			}
 	return ended;
+}
+
+void pool_want_logs(struct pool *pool, enum mcp_log_level level)
+{
+	struct pool_group *group;
+	struct instance *instance;
+
+	/* Callers that name no level are taken to want "info" (mcp/server.h): who wants less does not take it from them. */
+	if (level > MCP_LOG_INFO)
+		level = MCP_LOG_INFO;
+	if (level == MCP_LOG_NONE || mcp_log_admits(pool->logs, level))
+		return;
+	pool->logs = level;
+	list_for_each(group, &pool->groups, node)
+		list_for_each(instance, &group->instances, node)
+			instance_want_logs(instance, level);
 }

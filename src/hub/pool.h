@@ -124,6 +124,10 @@ uint64_t pool_group_retry_in(const struct pool_group *group);
 /* An array of instances for status. */
 void pool_group_describe(const struct pool_group *group, struct json_writer *w);
 
+/* Legacy servers, which have one level of log messages for all, are asked for this one if it is lower than before; for "info" at the least, which those get
+ * who ask for nothing. */
+void pool_want_logs(struct pool *pool, enum mcp_log_level level);
+
 /* Ends the instances of a session or call that is over, those in use when they are released, and returns how many there were. */
 unsigned pool_end_session(struct pool *pool, struct str session);
 

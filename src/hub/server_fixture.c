@@ -180,7 +180,7 @@ static void handle_initialize(const char *id)
 	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"protocolVersion\":%s,\"capabilities\":{%s},"
 	       "\"serverInfo\":{\"name\":\"test\",\"version\":\"1\"},\"instructions\":\"be kind\"}}\n",
 	       id, version ? version : "\"2025-06-18\"",
-	       options.bare ? "" : "\"tools\":{\"listChanged\":true}");
+	       options.bare ? "" : "\"tools\":{\"listChanged\":true},\"logging\":{}");
 	fflush(stdout);
 	free(version);
 }
@@ -430,7 +430,7 @@ static void handle_call(const char *id)
 
 /* -- the life ------------------------------------------------------------------------------------------------------------ */
 
-/* What came in without being a request, for the tool `seen`: quotes become apostrophes. */
+/* What came in without being a request, and logging/setLevel, for the tool `seen`: quotes become apostrophes. */
 static void note(void)
 {
 	size_t n = strlen(seen);
@@ -459,7 +459,10 @@ static void handle(void)
 		handle_list(id);
 	else if (member_is("method", "tools/call"))
 		handle_call(id);
-	else
+	else if (member_is("method", "logging/setLevel")) {
+		note();
+		answer(id, "{}");
+	} else
 		answer_error(id, -32601, "no such method", NULL);
 	free(id);
 	free(method);
