@@ -197,6 +197,21 @@ static void door_tools_call(struct mcp_server_call *call)
 		mcp_answer_unknown_tool(call);
 }
 
+/* None of our own tools asks for headers. */
+static struct str door_find_tool(struct mcp_server *mcp, struct str name, struct arena *arena)
+{
+	struct api_door *door = mcp->owner;
+	const struct catalogue_tool *known;
+	struct hub_server *server;
+	struct str tool;
+
+	if (hub_resolve_tool(door->api->hub, name, &door->passthrough, arena, &server, &tool, NULL) < 0 ||
+	    !server->snapshot)
+		return str_make(NULL, 0);
+	known = catalogue_find(server->snapshot, tool);
+	return known ? known->raw : str_make(NULL, 0);
+}
+
 static void door_cancelled(struct mcp_server_call *call, struct str reason)
 {
 	const struct door_work *work = call->owner;
@@ -215,6 +230,7 @@ static void door_log_level_set(struct mcp_session *session)
 static const struct mcp_handler door_handler = {
 	.tools_list = door_tools_list,
 	.tools_call = door_tools_call,
+	.find_tool = door_find_tool,
 	.cancelled = door_cancelled,
 	.log_level_set = door_log_level_set,
 };

@@ -35,7 +35,7 @@ static void rig_tools_list(struct mcp_server_call *call)
 
 static void rig_tools_call(struct mcp_server_call *call)
 {
-	if (str_eq(call->name, STR("echo"))) {
+	if (str_eq(call->name, STR("echo")) || str_eq(call->name, STR("routed"))) {
 		mcp_answer_result(call, STR(TEXT("hi")));
 	} else if (str_eq(call->name, STR("hold"))) {
 		held[held_count++] = call;
@@ -57,9 +57,20 @@ static void rig_cancelled(struct mcp_server_call *call, struct str reason)
 	bench_wake(&bench);
 }
 
+static struct str rig_find_tool(struct mcp_server *of, struct str name, struct arena *arena)
+{
+	(void)of;
+	(void)arena;
+	if (!str_eq(name, STR("routed")))
+		return (struct str){ 0 };
+	return STR("{\"name\":\"routed\",\"inputSchema\":{\"properties\":"
+		   "{\"to\":{\"type\":\"string\",\"x-mcp-header\":\"To\"}}}}");
+}
+
 static const struct mcp_handler handler = {
 	.tools_list = rig_tools_list,
 	.tools_call = rig_tools_call,
+	.find_tool = rig_find_tool,
 	.cancelled = rig_cancelled,
 };
 
@@ -733,6 +744,42 @@ static void headers_are_read_tolerantly_where_they_may_be(void **state)
 	buf_clear(&peer.got, 0);
 }
 
+static void headers_repeat_what_the_tool_says(void **state)
+{
+#define ROUTED(meta)                                                                                                \
+	HEAD "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"routed\",\"arguments\":{\"to\":\"x\"}" meta \
+	     "}}"
+	(void)state;
+	post(MODERN_HEADERS("tools/call", "routed"), ROUTED("," META "}"));
+	expect_error("400 Bad Request", "1", MCP_HEADER_MISMATCH,
+		     "the header Mcp-Param-To is missing: the tool's input schema asks for it");
+	post(MODERN_HEADERS("tools/call", "routed") "Mcp-Param-To: y\r\n", ROUTED("," META "}"));
+	expect_error("400 Bad Request", "1", MCP_HEADER_MISMATCH,
+		     "the header Mcp-Param-To does not say what the body says");
+	post(MODERN_HEADERS("tools/call", "routed") "mcp-param-to:  x \r\nMcp-Param-Other: y\r\n",
+	     ROUTED("," META "}"));
+	expect_json(
+		"200 OK", HEAD
+		"\"id\":1,\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]," SERVER_META
+		"}}");
+	/* A version that we do not speak has rules that we do not know. */
+	post("MCP-Protocol-Version: 2030-01-01\r\nMcp-Method: tools/call\r\nMcp-Name: routed\r\n",
+	     ROUTED("," META_OF("2030-01-01") "}"));
+	expect_json(
+		"400 Bad Request", HEAD
+		"\"id\":1,\"error\":{\"code\":-32022,\"message\":\"unsupported protocol version \\\"2030-01-01\\\"\","
+		"\"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"2030-01-01\"}}}");
+}
+
+/* What looks like the body to us must look like it to everyone in between. */
+static void names_travel_as_visible_ascii(void **state)
+{
+	(void)state;
+	post(MODERN_HEADERS("tools/call", "\xc3\xa9"), MODERN_CALL("1", "\xc3\xa9"));
+	expect_error("400 Bad Request", "1", MCP_HEADER_MISMATCH,
+		     "the header Mcp-Name has characters that must be sent in Base64");
+}
+
 static void errors_with_data_have_it(void **state)
 {
 	(void)state;
@@ -1002,6 +1049,8 @@ int main(void)
 		RIGGED(modern_requests_need_no_session),
 		RIGGED(modern_requests_are_checked_in_the_right_order),
 		RIGGED(headers_are_read_tolerantly_where_they_may_be),
+		RIGGED(headers_repeat_what_the_tool_says),
+		RIGGED(names_travel_as_visible_ascii),
 		RIGGED(errors_with_data_have_it),
 		RIGGED(a_modern_client_that_leaves_cancels),
 		RIGGED(subscriptions_are_streams),

@@ -58,6 +58,14 @@ bool content_type_is_json(struct str content_type)
 #define SENTINEL_BEGIN "=?base64?"
 #define SENTINEL_END "?="
 
+bool header_value_is_plain(struct str value)
+{
+	for (size_t i = 0; i < value.n; i++)
+		if ((value.p[i] < ' ' && value.p[i] != '\t') || value.p[i] > '~')
+			return false;
+	return true;
+}
+
 bool header_value_decode(struct str value, struct arena *arena, struct str *ret_value)
 {
 	struct str encoded;
@@ -99,6 +107,11 @@ static int64_t check_name(const struct http_request *request, const struct mcp_i
 	/* A request without the parameter is wrong for another reason, which its method will name. */
 	if (!body.p && !field.p)
 		return 0;
+	if (!header_value_is_plain(field)) {
+		err_set(err, ERR_INVALID,
+			"the header " MCP_HEADER_NAME " has characters that must be sent in Base64");
+		return MCP_HEADER_MISMATCH;
+	}
 	if (!header_value_decode(field, arena, &value)) {
 		err_set(err, ERR_INVALID, "the header " MCP_HEADER_NAME " is malformed Base64");
 		return MCP_HEADER_MISMATCH;

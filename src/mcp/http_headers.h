@@ -19,6 +19,10 @@ bool accept_admits(struct str accept, struct str type);
 /* Whether a Content-Type field is application/json, whatever its parameters. */
 bool content_type_is_json(struct str content_type);
 
+/* Whether it has only what a header may say as it stands: visible ASCII, blanks and tabs. Everything else
+ * travels in Base64. */
+bool header_value_is_plain(struct str value);
+
 /* The value of Mcp-Name or Mcp-Param-*: as it stands, or the bytes within =?base64?...?=. False when those
  * are malformed. */
 bool header_value_decode(struct str value, struct arena *arena, struct str *ret_value);

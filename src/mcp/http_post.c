@@ -5,8 +5,28 @@
 
 #include "mcp/http_door_private.h"
 #include "mcp/http_headers.h"
+#include "mcp/http_params.h"
 
 /* -- modern messages ------------------------------------------------------------------------------------- */
+
+/* The headers that repeat arguments. What they are is only known of a version that we speak; the session will
+ * name the trouble of any other. */
+static int64_t check_params(const struct door_exchange *exchange, const struct mcp_incoming *in,
+			    struct arena *arena, struct err *err)
+{
+	struct mcp_server *server = exchange->door->server;
+	enum mcp_revision revision;
+	struct str name;
+
+	if (in->method != MCP_TOOLS_CALL || !server->handler->find_tool ||
+	    !mcp_revision_find(in->version, &revision) || !mcp_has(revision, MCP_HAS_ROUTING_HEADERS))
+		return 0;
+	name = jsonrpc_member_str(&in->params, STR("name"), arena);
+	if (!name.p)
+		return 0;
+	return params_check(exchange->request, server->handler->find_tool(server, name, arena),
+			    jsonrpc_member(&in->params, STR("arguments")), arena, err);
+}
 
 /* The order of the checks is that of the conformance suite; the version itself and the method are checked by
  * the session. */
@@ -19,6 +39,8 @@ static void serve_modern_request(struct door_exchange *exchange, const struct js
 
 	if (code == 0)
 		code = headers_check(exchange->request, in, message->method, storage, &err);
+	if (code == 0)
+		code = check_params(exchange, in, storage, &err);
 	if (code != 0) {
 		exchange_refuse(exchange, 400, message->id, code, str_of(err.message));
 		return;

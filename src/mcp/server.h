@@ -25,6 +25,7 @@
 #include "mcp/message.h"
 #include "mcp/revision.h"
 
+struct mcp_server;
 struct mcp_session;
 struct mcp_server_call;
 
@@ -36,6 +37,9 @@ struct mcp_handler {
 	/* Answer with mcp_answer_result(), mcp_answer_tool_error(), mcp_answer_error(),
 	 * mcp_answer_unknown_tool() or mcp_answer_missing_capability(). */
 	void (*tools_call)(struct mcp_server_call *call);
+	/* May be NULL. The raw Tool of that name as tools_list would answer it, for the HTTP headers that repeat
+	 * its arguments (2026-07-28); empty when it is not known or marks none. At once. */
+	struct str (*find_tool)(struct mcp_server *server, struct str name, struct arena *arena);
 	/* The call is over without an answer: the peer cancelled it or has gone. Stop the work; the call is
 	 * freed when this returns. `reason` may be empty. Never called from within tools_list, tools_call or
 	 * an answer, nor after an answer. */

@@ -71,7 +71,11 @@ static int fuzz_output(struct mcp_stdio_server *stdio, struct str line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct mcp_handler handler = { fuzz_list, fuzz_call, fuzz_cancelled, NULL, NULL, NULL };
+	static const struct mcp_handler handler = {
+		.tools_list = fuzz_list,
+		.tools_call = fuzz_call,
+		.cancelled = fuzz_cancelled,
+	};
 	static const struct mcp_server_limits limits = { 4096, 32, 65536, 3, 2, 4, 2, 100 };
 	struct mcp_stdio_server stdio;
 	struct mcp_server server;
