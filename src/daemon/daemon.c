@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "daemon/limits.h"
 #include "daemon/log_file.h"
+#include "daemon/log_stream.h"
 #include "io/files.h"
 #include "io/loop.h"
 #include "io/random.h"
@@ -29,6 +30,7 @@ struct daemon {
 	struct lock_file lock;
 	struct logger logger;
 	struct log_file log_file;
+	struct log_stream log_stream;
 	struct loop *loop;
 	struct http_server *server;
 	struct artifact_store *artifacts;
@@ -52,7 +54,7 @@ static void daemon_sink(void *context, enum log_level level, struct str line)
 	(void)level;
 	log_file_write(&daemon->log_file, line);
 	if (!daemon->options->detached)
-		(void)!write(STDERR_FILENO, line.p, line.n);
+		log_stream_write(&daemon->log_stream, &daemon->logger, line);
 }
 
 static int daemon_open_log(struct daemon *daemon, struct err *err)
@@ -66,6 +68,7 @@ static int daemon_open_log(struct daemon *daemon, struct err *err)
 		.sink = daemon_sink,
 		.context = daemon,
 	};
+	daemon->log_stream.fd = STDERR_FILENO;
 	(void)log_level_parse(settings_string(set, SETTING_LOGGING_LEVEL), &daemon->logger.level, NULL);
 	(void)log_format_parse(settings_string(set, SETTING_LOGGING_FORMAT), &daemon->logger.format, NULL);
 	if (!settings_bool(set, SETTING_LOGGING_FILE))

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 enum {
@@ -160,6 +161,30 @@ int file_write(const char *path, struct str bytes, const struct file_write_optio
 	    write_all(draft.fd, bytes) < 0 || file_draft_publish(&draft, options) < 0)
 		return err_errno(err, "cannot write %s", path);
 	return 0;
+}
+
+/* A pipe that polls as writable has room for PIPE_BUF bytes. */
+static bool has_room(int fd)
+{
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+	return poll(&room, 1, 0) > 0 && room.revents == POLLOUT;
+}
+
+size_t file_write_now(int fd, struct str bytes)
+{
+	size_t written = 0;
+
+	while (written < bytes.n && has_room(fd)) {
+		ssize_t n = write(fd, bytes.p + written, size_min(bytes.n - written, PIPE_BUF));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		written += (size_t)n;
+	}
+	return written;
 }
 
 bool file_is_temporary(const char *name)

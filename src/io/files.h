@@ -1,8 +1,8 @@
 /*
  * files.h - whole files, private directories and locks: what a program keeps on disk.
  *
- * Everything here blocks; call it at start-up, from short-lived programs, or on the worker pool. Any thread. Every descriptor is
- * close-on-exec. Every error names the path.
+ * Everything here blocks, except file_write_now(); call it at start-up, from short-lived programs, or on the worker pool. Any thread.
+ * Every descriptor is close-on-exec. Every error names the path.
  */
 #ifndef IO_FILES_H
 #define IO_FILES_H
@@ -40,6 +40,14 @@ bool file_is_temporary(const char *name);
  * a writer at work keeps its own. *ret_removed may be NULL.
  */
 int file_sweep_temporary(const char *directory, uint64_t age_ms, size_t *ret_removed, struct err *err);
+
+/*
+ * Writes as much as the descriptor takes without waiting, and says how much that was: for standard error and its like, which may be a pipe or a
+ * socket that nobody reads. The descriptor is left as it is: making it non-blocking would make it so for every process that has it. Up to
+ * PIPE_BUF bytes go into a pipe whole or not at all. Nothing is written, and no signal raised, when the reader has gone. It may wait
+ * after all when another process fills the same pipe at the same moment.
+ */
+size_t file_write_now(int fd, struct str bytes);
 
 /* -- directories ------------------------------------------------------------------------------------------------------ */
 

@@ -6,13 +6,13 @@ import { mcpx } from './scratch.mjs';
 const patience = 60_000;
 
 // Starts a program in the scratch home. The child has `.text.stdout` and `.text.stderr`, what it wrote so far, and
-// `.finished`, a promise of { status, signal, stdout, stderr, ms }.
-export function start(scratch, command, args = [], { env = {}, cwd = scratch.home, stdin = '' } = {}) {
+// `.finished`, a promise of { status, signal, stdout, stderr, ms }. `stderr` may be a descriptor that the test reads, or not.
+export function start(scratch, command, args = [], { env = {}, cwd = scratch.home, stdin = '', stderr = 'pipe' } = {}) {
 	const began = performance.now();
-	const child = spawn(command, args, { cwd, env: { ...scratch.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+	const child = spawn(command, args, { cwd, env: { ...scratch.env, ...env }, stdio: ['pipe', 'pipe', stderr] });
 	const text = { stdout: '', stderr: '' };
 	child.text = text;
-	for (const stream of ['stdout', 'stderr']) {
+	for (const stream of stderr === 'pipe' ? ['stdout', 'stderr'] : ['stdout']) {
 		child[stream].setEncoding('utf8');
 		child[stream].on('data', (data) => {
 			text[stream] += data;

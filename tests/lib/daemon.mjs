@@ -58,7 +58,8 @@ class Daemon {
 //   tcp      listen on a loopback port as well, without a token
 //   args     further arguments of `mcpx daemon`
 //   env      further environment
-export async function startDaemon(scratch, { config, tcp = false, args = [], env = {} } = {}) {
+//   stderr   a descriptor, in place of one whose bytes are kept as .log
+export async function startDaemon(scratch, { config, tcp = false, args = [], env = {}, stderr } = {}) {
 	const file = typeof config === 'object' ? scratch.writeConfig(config) : config;
 	const port = tcp ? await freePort() : null;
 	const words = [
@@ -67,7 +68,7 @@ export async function startDaemon(scratch, { config, tcp = false, args = [], env
 		...(tcp ? ['--daemon-tcp', '--daemon-port', String(port), '--daemon-auth', 'none'] : []),
 		...args,
 	];
-	const child = start(scratch, mcpx, words, { env });
+	const child = start(scratch, mcpx, words, { env, stderr });
 	const daemon = new Daemon(scratch, child, port);
 	scratch.atEnd(() => daemon.stop());
 	const deadline = Date.now() + patience;
