@@ -31,17 +31,40 @@ static void answer_metadata(struct api_call *call, unsigned status, const struct
 
 struct put_state {
 	struct artifact_upload upload;
+	struct artifact_place place;
+	struct artifact artifact; /* that was stored, while its copy is made */
+	struct str directory;	  /* for a copy; empty: none is wanted */
 	struct api_call *call;
 };
+
+static void put_placed(struct artifact_place *place, struct str path, const struct err *err)
+{
+	struct put_state *put = container_of(place, struct put_state, place);
+	struct err told;
+
+	if (err) {
+		told = *err;
+		err_prefix(&told, told.code, "%.*s is stored, but", STR_ARG(put->artifact.uri));
+		api_answer_error(put->call, &told);
+		return;
+	}
+	put->artifact.path = path;
+	answer_metadata(put->call, 201, &put->artifact);
+}
 
 static void put_done(struct artifact_upload *upload, const struct artifact *artifact, const struct err *err)
 {
 	struct put_state *put = container_of(upload, struct put_state, upload);
 
-	if (err)
+	if (err) {
 		api_answer_error(put->call, err);
-	else
+	} else if (put->directory.n) {
+		put->artifact = artifact_copy(put->call->arena, artifact);
+		artifact_place_start(&put->place, put->call->api->artifacts, artifact->id, put->directory,
+				     put_placed);
+	} else {
 		answer_metadata(put->call, 201, artifact);
+	}
 }
 
 static void put_room(struct artifact_upload *upload)
@@ -54,6 +77,7 @@ static void put_cancelled(struct api_call *call)
 	struct put_state *put = call->state;
 
 	artifact_upload_cancel(&put->upload);
+	artifact_place_cancel(&put->place);
 }
 
 static void put_data(struct http_request *request, struct str bytes, bool last, bool too_large)
@@ -96,27 +120,43 @@ static int put_spec(struct api_call *call, struct artifact_spec *spec, struct er
 	return 0;
 }
 
+/* Only who shares this machine's files as this user may name one: the unix socket proves both. */
+static int put_paths(const struct api_call *call, struct str *ret_file, struct str *ret_directory,
+		     struct err *err)
+{
+	struct str file = http_field(call->http, STR("x-mcpx-path"));
+	struct str directory = api_input_str(call, STR("dir"));
+
+	if (file.n && !call->http->peer->local)
+		return err_set(err, ERR_DENIED,
+			       "X-Mcpx-Path works over the unix socket only; send the bytes");
+	if (directory.n && !call->http->peer->local)
+		return err_set(err, ERR_DENIED,
+			       "dir works over the unix socket only; fetch the artifact by its id");
+	if (directory.n && !str_starts_with(directory, STR("/")))
+		return err_set(err, ERR_INVALID, "dir must be an absolute path");
+	*ret_file = file;
+	*ret_directory = directory;
+	return 0;
+}
+
 void api_artifact_put(struct api_call *call)
 {
 	struct put_state *put = arena_new(call->arena, struct put_state);
-	struct str path = http_field(call->http, STR("x-mcpx-path"));
 	struct artifact_spec spec;
+	struct str path;
 	struct err err;
 
 	if (!have_store(call))
 		return;
-	if (put_spec(call, &spec, &err) < 0) {
+	if (put_spec(call, &spec, &err) < 0 || put_paths(call, &path, &put->directory, &err) < 0) {
 		api_answer_error(call, &err);
 		return;
 	}
 	put->call = call;
 	call->state = put;
 	call->cancelled = put_cancelled;
-	/* Only who shares this machine's files as this user may name one: the unix socket proves both. */
-	if (path.n && !call->http->peer->local) {
-		err_set(&err, ERR_DENIED, "X-Mcpx-Path works over the unix socket only; send the bytes");
-		api_answer_error(call, &err);
-	} else if (path.n) {
+	if (path.n) {
 		artifact_upload_file(&put->upload, call->api->artifacts, &spec, path, put_done);
 	} else {
 		artifact_upload_start(&put->upload, call->api->artifacts, &spec, put_done, put_room);

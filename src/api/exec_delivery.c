@@ -12,8 +12,14 @@ struct exec_parcel {
 	struct list_node node;
 	struct exec_frame frame;
 	struct arena arena;
-	struct str value; /* as it is shown: of the frame, or with links and bytes */
-	bool ready;	  /* nothing more has to be done to the value */
+	struct str value; /* as it is shown: of the frame, or with links, a path and bytes */
+	enum {
+		PARCEL_STORE, /* media in it become artifacts */
+		PARCEL_PLACE, /* an artifact that was made of media gets its copy; the script's own have theirs */
+		PARCEL_READ, /* the bytes of an artifact are put in */
+		PARCEL_READY
+	} next; /* what is to be done to the value */
+	bool of_media;
 };
 
 static void free_parcel(struct exec_parcel *parcel)
@@ -23,8 +29,8 @@ static void free_parcel(struct exec_parcel *parcel)
 	free(parcel);
 }
 
-static void add_parcel(struct exec_delivery *delivery, struct list_node *behind,
-		       const struct exec_frame *frame, bool ready)
+static struct exec_parcel *add_parcel(struct exec_delivery *delivery, struct list_node *behind,
+				      const struct exec_frame *frame)
 {
 	struct exec_parcel *parcel = xnew(struct exec_parcel);
 
@@ -34,8 +40,8 @@ static void add_parcel(struct exec_delivery *delivery, struct list_node *behind,
 	parcel->frame.text = arena_copy(&parcel->arena, frame->text);
 	parcel->frame.calls = arena_copy(&parcel->arena, frame->calls);
 	parcel->value = parcel->frame.value;
-	parcel->ready = ready;
 	list_append(behind ? behind : &delivery->frames, &parcel->node);
+	return parcel;
 }
 
 static struct exec_parcel *first_parcel(struct exec_delivery *delivery)
@@ -87,7 +93,7 @@ static void add_artifact_parcel(struct exec_delivery *delivery, struct exec_parc
 	artifact_write(&w, artifact);
 	frame.value = buf_str(&value);
 	/* In a circular list, behind the last of what is in front of a node is right in front of it. */
-	add_parcel(delivery, &before->node, &frame, false);
+	add_parcel(delivery, &before->node, &frame)->of_media = true;
 }
 
 static void media_stored(struct media_intercept *media, struct str value, const struct artifact *artifacts,
@@ -111,63 +117,112 @@ static bool has_media(const struct exec_delivery *delivery, const struct exec_pa
 	       media_possible(parcel->value);
 }
 
-/* -- bytes ---------------------------------------------------------------------------------------------------------------- */
+/* -- copies and bytes ----------------------------------------------------------------------------------------------------- */
 
+/* An object that we wrote, with one more member behind those it has. */
+static void add_member(struct exec_parcel *parcel, const char *name, struct str text)
+{
+	_cleanup_buf_ struct buf quoted = { .max = ARENA_MAX_DEFAULT };
+	struct json_writer w;
+
+	json_writer_init(&w, &quoted, false);
+	json_write_str(&w, text);
+	if (!buf_failed(&quoted))
+		parcel->value = arena_printf(&parcel->arena, "%.*s,\"%s\":%.*s}",
+					     STR_ARG(str_slice(parcel->value, 0, parcel->value.n - 1)), name,
+					     STR_ARG(buf_str(&quoted)));
+}
+
+/* The artifact stays where it is stored; its frame says why there is no copy. */
+static void artifact_was_placed(struct artifact_place *place, struct str path, const struct err *err)
+{
+	struct exec_delivery *delivery = container_of(place, struct exec_delivery, place);
+
+	delivery->busy = false;
+	if (err)
+		add_member(first_parcel(delivery), "pathError", str_of(err->message));
+	else
+		add_member(first_parcel(delivery), "path", path);
+	exec_delivery_go_on(delivery);
+}
+
+/* One that is gone already is told without bytes. */
 static void artifact_was_read(struct artifact_read *read, const struct artifact *artifact, struct str bytes,
 			      const struct err *err)
 {
 	struct exec_delivery *delivery = container_of(read, struct exec_delivery, read);
-	struct exec_parcel *parcel = first_parcel(delivery);
 
 	(void)artifact;
 	delivery->busy = false;
-	/* One that is gone already is told without bytes. The value is an object of ours with members in it. */
 	if (!err)
-		parcel->value = arena_printf(&parcel->arena, "%.*s,\"data\":\"%.*s\"}",
-					     STR_ARG(str_slice(parcel->value, 0, parcel->value.n - 1)),
-					     STR_ARG(bytes));
+		add_member(first_parcel(delivery), "data", bytes);
 	exec_delivery_go_on(delivery);
 }
 
-/* Whether the bytes of an artifact go into its frame, and then which one it is. */
-static bool wants_bytes(const struct exec_delivery *delivery, struct exec_parcel *parcel, struct str *ret_id,
-			uint64_t *ret_size)
+/* Which artifact a frame tells of, and its size. */
+static bool artifact_of(struct exec_parcel *parcel, struct str *ret_id, uint64_t *ret_size)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
 
-	if (parcel->frame.kind != EXEC_FRAME_ARTIFACT || !delivery->options->inline_artifacts ||
-	    !delivery->api->artifacts || json_parse(&doc, parcel->value, NULL, NULL) < 0)
+	if (json_parse(&doc, parcel->value, NULL, NULL) < 0 ||
+	    json_u64(json_get(json_root(&doc), STR("size")), ret_size) < 0)
 		return false;
 	*ret_id = arena_copy(&parcel->arena, json_str(json_get(json_root(&doc), STR("id"))));
-	return json_u64(json_get(json_root(&doc), STR("size")), ret_size) == 0 &&
-	       *ret_size <= delivery->options->inline_max;
+	return ret_id->n > 0;
 }
 
-/* -- the queue ------------------------------------------------------------------------------------------------------------ */
-
-/* Begins what has to be done to a frame before it can be shown; true when that takes time. */
-static bool begin_work(struct exec_delivery *delivery, struct exec_parcel *parcel)
+static bool begin_place(struct exec_delivery *delivery, struct exec_parcel *parcel)
 {
 	uint64_t size;
 	struct str id;
 
-	if (parcel->ready)
+	if (!delivery->options->directory.n || !artifact_of(parcel, &id, &size))
 		return false;
-	parcel->ready = true;
-	if (has_media(delivery, parcel)) {
-		media_intercept_start(&delivery->media, delivery->api->artifacts, delivery->api->loop,
-				      parcel->value, str_of(delivery->run->id), delivery->session,
-				      MEDIA_BLOCKS_MAX, media_stored);
-		return true;
-	}
+	artifact_place_start(&delivery->place, delivery->api->artifacts, id, delivery->options->directory,
+			     artifact_was_placed);
+	return true;
+}
+
+static bool begin_read(struct exec_delivery *delivery, struct exec_parcel *parcel)
+{
+	uint64_t size;
+	struct str id;
+
+	if (parcel->frame.kind != EXEC_FRAME_ARTIFACT || !delivery->options->inline_artifacts ||
+	    !delivery->api->artifacts || !artifact_of(parcel, &id, &size) ||
+	    size > delivery->options->inline_max)
+		return false;
+	artifact_read_start(&delivery->read, delivery->api->artifacts, id, 0, (size_t)size, true,
+			    artifact_was_read);
+	return true;
+}
+
+/* -- the queue ------------------------------------------------------------------------------------------------------------ */
+
+static bool begin_store(struct exec_delivery *delivery, struct exec_parcel *parcel)
+{
 	if (parcel->frame.kind == EXEC_FRAME_ARTIFACT)
 		add_link_of_frame(delivery, parcel->value);
-	if (wants_bytes(delivery, parcel, &id, &size)) {
-		artifact_read_start(&delivery->read, delivery->api->artifacts, id, 0, (size_t)size, true,
-				    artifact_was_read);
-		return true;
+	if (!has_media(delivery, parcel))
+		return false;
+	media_intercept_start(&delivery->media, delivery->api->artifacts, delivery->api->loop, parcel->value,
+			      str_of(delivery->run->id), delivery->session, MEDIA_BLOCKS_MAX, media_stored);
+	return true;
+}
+
+/* Begins the next that has to be done to a frame before it can be shown; true when that takes time. */
+static bool begin_work(struct exec_delivery *delivery, struct exec_parcel *parcel)
+{
+	switch (parcel->next++) {
+	case PARCEL_STORE:
+		return begin_store(delivery, parcel);
+	case PARCEL_PLACE:
+		return parcel->of_media && begin_place(delivery, parcel);
+	case PARCEL_READ:
+		return begin_read(delivery, parcel);
+	default:
+		return false;
 	}
-	return false;
 }
 
 static void deliver(struct deferred *later)
@@ -178,7 +233,8 @@ static void deliver(struct deferred *later)
 		struct exec_parcel *parcel = first_parcel(delivery);
 		bool last = parcel->frame.kind == EXEC_FRAME_END;
 
-		delivery->busy = begin_work(delivery, parcel);
+		while (!delivery->busy && parcel->next != PARCEL_READY)
+			delivery->busy = begin_work(delivery, parcel);
 		if (delivery->busy || !delivery->events->deliver(delivery, &parcel->frame, parcel->value))
 			return;
 		free_parcel(parcel);
@@ -198,7 +254,7 @@ void exec_delivery_take(struct exec_delivery *delivery, const struct exec_frame 
 {
 	if (frame->kind == EXEC_FRAME_STDERR)
 		return;
-	add_parcel(delivery, NULL, frame, false);
+	add_parcel(delivery, NULL, frame);
 	exec_delivery_go_on(delivery);
 }
 
@@ -220,6 +276,7 @@ void exec_delivery_release(struct exec_delivery *delivery)
 	deferred_cancel(&delivery->later);
 	media_intercept_cancel(&delivery->media);
 	artifact_read_cancel(&delivery->read);
+	artifact_place_cancel(&delivery->place);
 	while (!list_empty(&delivery->frames))
 		free_parcel(first_parcel(delivery));
 	buf_release(&delivery->links);

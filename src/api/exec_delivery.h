@@ -37,7 +37,8 @@ struct exec_delivery {
 	struct deferred later;
 	struct media_intercept media;
 	struct artifact_read read;
-	bool busy;	   /* storing media, or reading an artifact */
+	struct artifact_place place;
+	bool busy;	   /* storing media, placing or reading an artifact */
 	bool intercepting; /* media become links */
 	struct buf links;  /* content blocks, with commas: what the run made, for callers that take links */
 };

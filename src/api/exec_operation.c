@@ -282,6 +282,7 @@ static void start_run(struct exec_operation *op, struct str client)
 		.cwd = options->cwd.n ? options->cwd : call->caller.cwd,
 		.env = api->hub->environment.entries,
 		.socket = api->places->socket,
+		.artifacts = options->directory,
 		.capture_console = options->capture_console,
 	};
 

@@ -157,6 +157,25 @@ static int read_capabilities(struct reading *r, struct str name, const struct js
 	return 0;
 }
 
+/* A caller over the unix socket is on this machine and this user; what a remote one names would be a path on the wrong side. */
+static bool sees_our_files(const struct api_call *call)
+{
+	return call->http && call->http->peer->local;
+}
+
+static int read_directory(struct reading *r, struct str name, const struct json *value, struct err *err)
+{
+	if (!sees_our_files(r->call))
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"options.%.*s is for callers over the unix socket; fetch the artifacts by their ids",
+			STR_ARG(name));
+	if (take_str(r, name, value, &r->options->directory, err) < 0)
+		return err->code;
+	return memchr(r->options->directory.p, '\0', r->options->directory.n) ? wrong(name, "a path", err)
+									      : 0;
+}
+
 static int read_artifacts(struct reading *r, struct str name, const struct json *value, struct err *err)
 {
 	const struct json *key, *member;
@@ -177,10 +196,16 @@ static int read_artifacts(struct reading *r, struct str name, const struct json 
 			r->options->inline_artifacts = str_eq(json_str(member), STR("inline"));
 			if (!r->options->inline_artifacts && !str_eq(json_str(member), STR("reference")))
 				return wrong(STR("artifacts.delivery"), "reference or inline", err);
+		} else if (str_eq(word, STR("dir")) || str_eq(word, STR("sharedFs"))) {
+			struct str full = arena_concat(r->call->arena, STR("artifacts."), word, STR(""));
+
+			if (read_directory(r, full, member, err) < 0)
+				return err->code;
 		} else {
-			return err_set(err, ERR_UNSUPPORTED,
-				       "options.artifacts.%.*s is not there; there are delivery and maxBytes",
-				       STR_ARG(word));
+			return err_set(
+				err, ERR_UNSUPPORTED,
+				"options.artifacts.%.*s is not there; there are delivery, dir, maxBytes and sharedFs",
+				STR_ARG(word));
 		}
 	}
 	return 0;
@@ -233,6 +258,22 @@ static int read_timeout_sec(struct api_call *call, struct exec_options *options,
 	return 0;
 }
 
+/* A directory that is not absolute is the caller's, as everything in cwd is. */
+static int resolve_directory(const struct api_call *call, struct exec_options *options, struct err *err)
+{
+	struct str cwd = options->cwd.n ? options->cwd : call->caller.cwd;
+
+	if (!options->directory.n || str_starts_with(options->directory, STR("/")))
+		return 0;
+	if (!cwd.n)
+		return err_set(
+			err, ERR_INVALID,
+			"artifacts.dir is relative, and the caller has no directory: give an absolute one");
+	options->directory =
+		arena_printf(call->arena, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(options->directory));
+	return 0;
+}
+
 int exec_options_read(struct api_call *call, struct exec_options *ret_options, struct err *err)
 {
 	struct reading r = { call, ret_options };
@@ -244,14 +285,16 @@ int exec_options_read(struct api_call *call, struct exec_options *ret_options, s
 		.capture_console = settings_bool(call->settings, SETTING_SCRIPT_CAPTURE_CONSOLE),
 		.inline_max = settings_bytes(call->settings, SETTING_ARTIFACTS_INLINE_MAX_BYTES),
 	};
+	if (sees_our_files(call))
+		ret_options->directory = settings_string(call->settings, SETTING_ARTIFACTS_DIR);
 	if (read_timeout_sec(call, ret_options, err) < 0)
 		return err->code;
 	if (!raw.n)
-		return 0;
+		return resolve_directory(call, ret_options, err);
 	if (json_parse(&doc, raw, NULL, err) < 0)
 		return err_prefix(err, ERR_INVALID, "options");
 	json_for_each_member(key, value, json_root(&doc))
 		if (read_option(&r, json_str(key), value, err) < 0)
 			return err->code;
-	return 0;
+	return resolve_directory(call, ret_options, err);
 }

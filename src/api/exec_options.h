@@ -22,7 +22,8 @@ struct exec_options {
 	bool has_timeout;
 	uint64_t timeout_ms;
 	bool capture_console;
-	bool links; /* the caller can take links to artifacts */
+	bool links;	      /* the caller can take links to artifacts */
+	struct str directory; /* that gets a copy of every artifact, absolute; empty: none */
 	bool inline_artifacts;
 	uint64_t inline_max; /* bytes */
 };

@@ -24,6 +24,21 @@ struct str artifact_id_of_uri(struct str uri)
 	return artifact_id_valid(id) ? id : str_make(NULL, 0);
 }
 
+struct artifact artifact_copy(struct arena *arena, const struct artifact *artifact)
+{
+	struct artifact copy = *artifact;
+
+	copy.id = arena_copy(arena, artifact->id);
+	copy.name = arena_copy(arena, artifact->name);
+	copy.mime = arena_copy(arena, artifact->mime);
+	copy.sha256 = arena_copy(arena, artifact->sha256);
+	copy.uri = arena_copy(arena, artifact->uri);
+	copy.run = arena_copy(arena, artifact->run);
+	copy.session = arena_copy(arena, artifact->session);
+	copy.path = arena_copy(arena, artifact->path);
+	return copy;
+}
+
 static void write_time(struct json_writer *w, struct str key, uint64_t ms)
 {
 	char text[TIME_TEXT_MAX];
@@ -47,6 +62,8 @@ void artifact_write(struct json_writer *w, const struct artifact *artifact)
 	write_time(w, STR("created"), artifact->created_ms);
 	if (artifact->expires_ms)
 		write_time(w, STR("expires"), artifact->expires_ms);
+	if (artifact->path.n)
+		json_member_str(w, STR("path"), artifact->path);
 	json_write_object_end(w);
 }
 

@@ -103,6 +103,19 @@ static void show_failure(struct script_run *run, const struct exec_frame *frame)
 			arena_concat(arena, STR("the tool calls it had made:\n"), frame->calls, STR("")));
 }
 
+/* Where the copy of an artifact is, for who asked for copies. */
+static void show_copy(struct script_run *run, const struct exec_frame *frame)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	struct str path;
+
+	if (json_parse(&doc, frame->value, NULL, NULL) < 0)
+		return;
+	path = json_str(json_get(json_root(&doc), STR("path")));
+	if (path.n)
+		cli_note(run->cli, "kept %.*s", STR_ARG(path));
+}
+
 static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 {
 	_cleanup_buf_ struct buf out = { 0 };
@@ -119,6 +132,9 @@ static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 		break;
 	case EXEC_FRAME_LOG:
 		show_log(run, frame);
+		break;
+	case EXEC_FRAME_ARTIFACT:
+		show_copy(run, frame);
 		break;
 	case EXEC_FRAME_ERROR:
 		if (!run->broken)
@@ -260,6 +276,16 @@ static int run_on_loop(struct script_run *run, const struct exec_spec *spec)
 	return status;
 }
 
+/* artifacts.dir, below the directory of whoever typed it. */
+static struct str artifacts_directory(struct cli *cli)
+{
+	struct str directory = settings_string(cli->settings, SETTING_ARTIFACTS_DIR);
+
+	if (!directory.n || str_starts_with(directory, STR("/")))
+		return directory;
+	return arena_printf(&cli->arena, "%.*s/%.*s", STR_ARG(cli->cwd), STR_ARG(directory));
+}
+
 /* Fills in what is the same for a file and a snippet, and runs it. */
 static int run_script(struct cli *cli, struct exec_spec *spec)
 {
@@ -281,6 +307,7 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	spec->cwd = cli->cwd;
 	spec->env = cli->environment.entries;
 	spec->socket = cli->places.socket;
+	spec->artifacts = artifacts_directory(cli);
 	spec->session = argument_text(&cli->arguments, STR("session"));
 	return run_on_loop(&run, spec);
 }

@@ -161,6 +161,7 @@ static const char *const *script_environment(struct exec_process *process)
 		{ STR("MCPX_CAPTURE_CONSOLE"), spec->capture_console ? STR("1") : STR("0") },
 		/* A unix socket that is no copy of another machine's: we are on the daemon's. */
 		{ STR("MCPX_ARTIFACTS_LOCAL"), STR("1") },
+		{ STR("MCPX_ARTIFACTS_DIR"), spec->artifacts },
 		{ STR("DENO_NO_UPDATE_CHECK"), STR("1") },
 	};
 	struct variable *all = arena_array(arena, struct variable, spec->variable_count + ARRAY_LEN(ours));

@@ -70,6 +70,7 @@ struct exec_spec {
 	const struct str *variables; /* NAME=VALUE each, laid over env */
 	size_t variable_count;
 	struct str socket;    /* the daemon's unix socket */
+	struct str artifacts; /* directory that gets a copy of each artifact, absolute; empty: none */
 	struct str session;   /* "exec-<run id>" when empty */
 	struct str run_id;    /* 16 hexadecimal digits; made when empty */
 	bool capture_console; /* console.warn() and the like become log records */
