@@ -4,10 +4,10 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { startDaemon } from '../tests/lib/daemon.mjs';
 import { mcpx, newScratch, root } from '../tests/lib/scratch.mjs';
-import { scriptedServer } from '../tests/lib/servers.mjs';
 
 const rounds = 60;
-const timeCommands = path.join(root, 'build/bench/bench/time_commands');
+const built = path.join(root, 'build/bench/bench');
+const timeCommands = path.join(built, 'time_commands');
 const ends = [];
 const scratch = newScratch({ after: (end) => ends.push(end) });
 
@@ -17,7 +17,7 @@ function rows(config) {
 	return [
 		['node -e 0', ['node', '-e', '0']],
 		['mcpx --version', [mcpx, '--version'], 2],
-		['mcpx call, warm daemon', [mcpx, ...configured, 'call', 'scripted.echo', 'text=hello'], 6],
+		['mcpx call, warm daemon', [mcpx, ...configured, 'call', 'echo.echo', 'text=hello'], 6],
 		['deno run, console.log(1)', ['deno', 'run', '--quiet', scratch.write('one.ts', 'console.log(1);\n')]],
 		["mcpx exec 'return 1'", [mcpx, ...configured, 'exec', 'return 1'], ['deno run, console.log(1)', 8]],
 	];
@@ -32,7 +32,7 @@ function measure(subjects) {
 
 let missed = false;
 try {
-	const config = scratch.writeConfig({ mcpServers: { scripted: scriptedServer() } });
+	const config = scratch.writeConfig({ mcpServers: { echo: { command: path.join(built, 'echo_server') } } });
 	await startDaemon(scratch, { config });
 	const subjects = rows(config);
 	const figures = measure(subjects);
