@@ -25,6 +25,7 @@ const host = Deno
 						fatal(happened[member]);
 					});
 			},
+			onIdle: (idle) => globalThis.addEventListener('beforeunload', idle),
 			async connect(path) {
 				const connection = await Deno.connect({ transport: 'unix', path });
 				return {
@@ -62,6 +63,7 @@ const host = Deno
 				};
 			},
 			onFatal: (fatal) => process.on('uncaughtException', fatal),
+			onIdle: (idle) => process.on('beforeExit', idle),
 			connect: (path) => connectNode(path),
 		};
 

@@ -67,8 +67,13 @@ function installGlobals() {
 		Object.defineProperty(globalThis, name, { value, configurable: true, writable: true, enumerable: false });
 }
 
+// Nobody awaits this at the top level of a module: a runtime that runs out of things to do there ends by itself, each with a status and a text of its own.
 async function start(main) {
+	let waiting = true;
 	host.onFatal(fail);
+	host.onIdle(() => {
+		if (waiting) fail(new Error('the script waits for something that can never come: nothing is left that could settle its promise'));
+	});
 	installGlobals();
 	if (host.env('MCPX_CAPTURE_CONSOLE') === '1') captureConsole();
 	try {
@@ -77,6 +82,7 @@ async function start(main) {
 	} catch (error) {
 		fail(error);
 	}
+	waiting = false;
 	closeConnections();
 }
 
@@ -89,15 +95,22 @@ function jsonResult(value) {
 	throw new TypeError(`the script's value is ${asText(value)}, which JSON cannot say`);
 }
 
-// A module: its default export is called with the array of arguments, another one that was asked for with the arguments themselves.
-async function launch() {
-	const args = host.args();
-	await start(async () => {
-		const module = await import(entryUrl);
-		const name = host.env('MCPX_EXPORT');
-		if (!name) return typeof module.default === 'function' ? module.default(args) : module.default;
-		if (typeof module[name] === 'function') return module[name](...args);
-		const names = Object.keys(module).filter((key) => typeof module[key] === 'function');
-		throw new Error(`the script has no function ${stringify(name)} among its exports; it has ${names.join(', ') || 'none'}`);
+// A module: its default export is called with the array of arguments, another one that was asked for with the arguments themselves. Gives a promise that
+// is kept once the module is evaluated, since deno goes on to the module itself after that.
+function launch() {
+	return new Promise((evaluated) => {
+		start(async () => {
+			const module = await import(entryUrl);
+			evaluated();
+			return enter(module, host.args());
+		});
 	});
+}
+
+function enter(module, args) {
+	const name = host.env('MCPX_EXPORT');
+	if (!name) return typeof module.default === 'function' ? module.default(args) : module.default;
+	if (typeof module[name] === 'function') return module[name](...args);
+	const names = Object.keys(module).filter((key) => typeof module[key] === 'function');
+	throw new Error(`the script has no function ${stringify(name)} among its exports; it has ${names.join(', ') || 'none'}`);
 }

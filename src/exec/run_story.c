@@ -17,6 +17,10 @@ enum {
 	ERROR_TEXT_MAX = 64 * 1024, /* bytes of an error's message and of its record: more helps nobody */
 };
 
+/* As the client says it where it can notice that. */
+#define WAITS_FOR_NOTHING                                                                                    \
+	"the script waits for something that can never come: nothing is left that could settle its promise"
+
 struct record {
 	struct json_member members[RECORD_MEMBERS_MAX];
 	size_t count;
@@ -375,6 +379,8 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 	}
 	if (status->exit_code == 0)
 		return str_make(NULL, 0);
+	if (exec_words_wait_for_nothing(buf_str(&process->words)))
+		return STR("Error: " WAITS_FOR_NOTHING);
 	words = exec_clean_words(buf_str(&process->words), &process->prepared.names, arena);
 	return arena_printf(arena, "the script %s%s%.*s", child_status_text(storage, status).p,
 			    words.n ? ":\n" : "", STR_ARG(words));

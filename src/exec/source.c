@@ -334,7 +334,7 @@ size_t exec_snippet_write(struct buf *out, struct str source, struct str client,
 	buf_printf(out, "import{$mcpx}from\"%.*s\";", STR_ARG(client));
 	if (!buf_failed(&imports))
 		buf_append(out, buf_str(&imports));
-	buf_append(out, STR("await $mcpx.start(async()=>{"));
+	buf_append(out, STR("$mcpx.start(async()=>{"));
 	if (buf_failed(out))
 		return 0;
 	prefix = out->n - before;

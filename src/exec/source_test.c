@@ -54,7 +54,7 @@ static void test_kinds(void **state)
 }
 
 #define BEGIN "import{$mcpx}from\"./c.mjs\";"
-#define START "await $mcpx.start(async()=>{"
+#define START "$mcpx.start(async()=>{"
 #define END "\n});\n"
 
 static const struct {

@@ -95,6 +95,11 @@ static void append_line(struct buf *out, struct str line, size_t *pointer_at, co
 	buf_append_char(out, '\n');
 }
 
+bool exec_words_wait_for_nothing(struct str words)
+{
+	return str_find(words, STR("Top-level await promise never resolved")) != STR_NONE;
+}
+
 struct str exec_clean_words(struct str words, const struct exec_names *names, struct arena *arena)
 {
 	_cleanup_buf_ struct buf plain = { .max = ARENA_MAX_DEFAULT }, named = { .max = ARENA_MAX_DEFAULT };

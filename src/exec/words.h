@@ -23,4 +23,7 @@ struct exec_names {
  */
 struct str exec_clean_words(struct str words, const struct exec_names *names, struct arena *arena);
 
+/* Whether deno says that the top level of a module waits for what nothing will bring: the client cannot notice this itself there (script/launch.js). */
+bool exec_words_wait_for_nothing(struct str words);
+
 #endif

@@ -68,6 +68,15 @@ static void test_the_runtimes_inside_goes(void **state)
 	check(&snippet, "error: no\n\nStack backtrace:\n   0: <unknown>\n", "error: no");
 }
 
+static void test_waiting_for_nothing_is_known(void **state)
+{
+	(void)state;
+	assert_true(exec_words_wait_for_nothing(
+		STR("\x1b[31merror\x1b[0m: Top-level await promise never resolved\n")));
+	assert_false(exec_words_wait_for_nothing(STR("error: Uncaught (in promise)")));
+	assert_false(exec_words_wait_for_nothing(STR("")));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +84,7 @@ int main(void)
 		cmocka_unit_test(test_control_sequences_go),
 		cmocka_unit_test(test_a_quoted_first_line),
 		cmocka_unit_test(test_the_runtimes_inside_goes),
+		cmocka_unit_test(test_waiting_for_nothing_is_known),
 	};
 
 	return cmocka_run_group_tests_name("exec-words", tests, NULL, NULL);
