@@ -9,24 +9,24 @@ static const struct str era_names[] = {
 };
 
 struct hub_eras {
-	struct map by_pool; /* -> an element of era_names */
+	struct map by_process; /* -> an element of era_names */
 };
 
-int eras_get(const struct hub_eras *eras, struct str pool_id)
+int eras_get(const struct hub_eras *eras, struct str process_id)
 {
-	const struct str *name = map_get(&eras->by_pool, pool_id);
+	const struct str *name = map_get(&eras->by_process, process_id);
 
 	return name ? (int)(name - era_names) : -1;
 }
 
-bool eras_set(struct hub_eras *eras, struct str pool_id, int era)
+bool eras_set(struct hub_eras *eras, struct str process_id, int era)
 {
-	if (eras_get(eras, pool_id) == era)
+	if (eras_get(eras, process_id) == era)
 		return false;
 	if (era < 0)
-		map_remove(&eras->by_pool, pool_id);
+		map_remove(&eras->by_process, process_id);
 	else
-		map_set(&eras->by_pool, pool_id, (void *)&era_names[era]);
+		map_set(&eras->by_process, process_id, (void *)&era_names[era]);
 	return true;
 }
 
@@ -36,7 +36,7 @@ struct hub_eras *eras_new(struct str text, uint64_t seed)
 	_cleanup_json_ struct json_doc doc = { 0 };
 	const struct json *key, *value;
 
-	map_init(&eras->by_pool, seed);
+	map_init(&eras->by_process, seed);
 	if (json_parse(&doc, text, NULL, NULL) < 0)
 		return eras;
 	json_for_each_member(key, value, json_root(&doc))
@@ -49,7 +49,7 @@ struct hub_eras *eras_new(struct str text, uint64_t seed)
 void eras_free(struct hub_eras **eras)
 {
 	if (*eras)
-		map_release(&(*eras)->by_pool);
+		map_release(&(*eras)->by_process);
 	free(take_ptr(*eras));
 }
 
@@ -61,7 +61,7 @@ int eras_write(const struct hub_eras *eras, struct buf *out)
 
 	json_writer_init(&w, out, true);
 	json_write_object_begin(&w);
-	while ((entry = map_next(&eras->by_pool, &cursor)))
+	while ((entry = map_next(&eras->by_process, &cursor)))
 		json_member_str(&w, entry->key, *(const struct str *)entry->value);
 	json_write_object_end(&w);
 	return buf_failed(out) ? ERR_TOO_LARGE : 0;

@@ -55,11 +55,11 @@ static void hub_load_eras(struct hub *hub)
 	free((char *)text.p);
 }
 
-static void hub_remember_era(struct hub *hub, struct str pool_id, int era)
+static void hub_remember_era(struct hub *hub, struct str process_id, int era)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 
-	if (!eras_set(hub->eras, pool_id, era) || !hub->limits.keep_eras || !hub->limits.cache_dir)
+	if (!eras_set(hub->eras, process_id, era) || !hub->limits.keep_eras || !hub->limits.cache_dir)
 		return;
 	buf_init(&out, ERAS_FILE_MAX);
 	if (eras_write(hub->eras, &out) == 0)
@@ -86,7 +86,7 @@ static void hub_instance_started(void *context, struct pool_group *group, struct
 	list_for_each(server, &hub->servers, node) {
 		if (server->group != group)
 			continue;
-		hub_remember_era(hub, server->pool_id, (int)mcp_era_of(instance->client.facts.revision));
+		hub_remember_era(hub, server->process_id, (int)mcp_era_of(instance->client.facts.revision));
 		hub_tell_event(hub, LOG_LEVEL_INFO, STR("server.start"), server->name, instance->id);
 		refresh_begin(server, instance);
 	}
@@ -100,7 +100,7 @@ static void hub_instance_stopped(void *context, struct pool_group *group, struct
 	if (!server)
 		return;
 	if (!instance->was_ready && !instance->asked)
-		hub_remember_era(hub, server->pool_id, -1);
+		hub_remember_era(hub, server->process_id, -1);
 	hub_tell_event(hub, instance->asked ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, STR("server.stop"),
 		       server->name, str_of(instance->ended.message));
 }
@@ -201,6 +201,7 @@ static struct hub_server *hub_adopt(struct hub *hub, struct list_node *old, cons
 static void hub_configure(struct hub *hub, const struct config *config, unsigned *ret_added,
 			  unsigned *ret_removed)
 {
+	struct hub_server *attached;
 	struct list_node old;
 
 	list_init(&old);
@@ -216,8 +217,10 @@ static void hub_configure(struct hub *hub, const struct config *config, unsigned
 		server = hub_adopt(hub, &old, entry, ret_added);
 		server->config = entry;
 		list_append(&hub->servers, &server->node);
-		server_attach(server);
 	}
+	/* When all know what they are: those that share a process look at each other. */
+	list_for_each(attached, &hub->servers, node)
+		server_attach(attached);
 	while (!list_empty(&old)) {
 		server_remove(list_first(&old, struct hub_server, node));
 		(*ret_removed)++;
@@ -241,9 +244,13 @@ void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_adde
 
 void hub_adjust(struct hub *hub, const struct hub_limits *limits)
 {
+	struct hub_server *server;
+
 	hub->limits = *limits;
 	pool_adjust(hub->pool, &hub->limits.pool);
-	hub_reload(hub, hub->config, NULL, NULL);
+	list_for_each(server, &hub->servers, node)
+		server_adjust(server);
+	ready_ask_again(hub);
 }
 
 /* -- finding ------------------------------------------------------------------------------------------------------------- */

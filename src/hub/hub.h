@@ -25,7 +25,7 @@
 struct hub_limits {
 	struct pool_limits pool;
 	const char *
-		cache_dir; /* of schemas-<pool id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
+		cache_dir; /* of schemas-<process id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
 	bool keep_eras; /* remember on disk which era each server belongs to */
 	uint64_t
 		acquire_ms; /* patience with an instance that others hold, beside that with a start; 0: call_max_ms */
@@ -49,8 +49,9 @@ struct hub_server {
 	struct arena arena;    /* of name and namespace */
 	struct str name, namespace;
 	struct str description; /* the configuration's; empty once removed from it */
-	struct str pool_id;	/* a view of pool_id_digits; empty until the entry was whole */
-	char pool_id_digits[16];
+	struct str
+		process_id; /* of all that makes its process: a view of what follows; empty while the entry is broken */
+	char process_id_digits[16];
 	const struct config_server *config; /* NULL once the server was removed from the configuration */
 	struct pool_group *group;	    /* NULL when the entry is broken: then err says why */
 	struct err err;

@@ -413,6 +413,100 @@ static void an_unchanged_server_keeps_its_process(void **state)
 	hub_scene_close(&scene);
 }
 
+static void a_change_of_limits_keeps_the_process_and_its_list(void **state)
+{
+	struct catalogue_snapshot *before;
+	struct caller c;
+	const char *pid;
+
+	(void)state;
+	open_keeping(one_server("", "\"idleTimeout\":\"1h\""));
+	all_ready();
+	before = server_named(&scene, "files")->all;
+	pid = call_now(&c, &scene, "files", "pid", "{}");
+	hub_scene_reload(&scene, one_server("", "\"idleTimeout\":\"2h\",\"startTimeout\":\"9s\""));
+	assert_string_equal(call_now(&c, &scene, "files", "pid", "{}"), pid);
+	assert_ptr_equal(server_named(&scene, "files")->all, before);
+	hub_scene_close(&scene);
+	/* ... on disk, too. */
+	open_keeping(one_server("", "\"idleTimeout\":\"3h\""));
+	assert_true(lists("files", "echo"));
+	hub_scene_close(&scene);
+}
+
+/* Two servers with one process, and members of their mcpx blocks. */
+static const char *two_servers(const char *a, const char *b)
+{
+	return arena_printf(
+		       &hub_scratch.arena,
+		       "{\"mcpServers\":{\"a\":{\"command\":\"@\",\"mcpx\":{%s}},\"b\":{\"command\":\"@\",\"mcpx\":{%s}}}}",
+		       a, b)
+		.p;
+}
+
+static void servers_that_share_a_process_change_together_or_part(void **state)
+{
+	struct caller c;
+	const char *pid;
+
+	(void)state;
+	open_hub(two_servers("", ""));
+	pid = call_now(&c, &scene, "a", "pid", "{}");
+	assert_string_equal(call_now(&c, &scene, "b", "pid", "{}"), pid);
+	/* The same for both: nothing ends. */
+	hub_scene_reload(&scene, two_servers("\"idleTimeout\":\"2h\"", "\"idleTimeout\":\"2h\""));
+	assert_string_equal(call_now(&c, &scene, "a", "pid", "{}"), pid);
+	assert_string_equal(call_now(&c, &scene, "b", "pid", "{}"), pid);
+	/* For one of them: it gets a process of its own. */
+	hub_scene_reload(&scene, two_servers("\"idleTimeout\":\"3h\"", "\"idleTimeout\":\"2h\""));
+	assert_string_not_equal(call_now(&c, &scene, "a", "pid", "{}"), pid);
+	assert_string_equal(call_now(&c, &scene, "b", "pid", "{}"), pid);
+	/* One of them breaks, and the other changes. */
+	hub_scene_reload(&scene, two_servers("\"idleTimeout\":\"2h\"", "\"idleTimeout\":\"2h\""));
+	assert_string_equal(call_now(&c, &scene, "a", "pid", "{}"), pid);
+	hub_scene_reload(&scene, two_servers("\"idleTimeout\":\"4h\"", "\"mode\":1"));
+	assert_non_null(call_now(&c, &scene, "a", "pid", "{}"));
+	call(&c, &scene, "b", "pid", "{}");
+	expect_error(&c, ERR_INVALID, MCP_NOT_SENT, "unknown key \"mode\"");
+	hub_scene_close(&scene);
+}
+
+static void hot_settings_reach_what_runs(void **state)
+{
+	struct hub_limits limits;
+	struct setting_change change;
+	struct caller c, held, waits;
+	const char *pid;
+
+	(void)state;
+	open_hub(two_servers("\"scope\":\"session\",\"sharing\":\"exclusive\",\"max\":1", ""));
+	pid = call_now(&c, &scene, "b", "pid", "{}");
+	call(&held, &scene, "a", "silent", "{}");
+	AWAIT(held.call.state == HUB_CALL_SEND);
+	limits = scene.limits;
+	limits.pool.waiting_max = 1;
+	limits.acquire_ms = SHORT_MS;
+	assert_int_equal(settings_set_runtime(scene.set, SETTING_POOL_MAX, STR("1"), &change, NULL), 0);
+	assert_int_equal(
+		settings_set_runtime(scene.set, SETTING_POOL_START_TIMEOUT, STR("1ms"), &change, NULL), 0);
+	assert_int_equal(
+		settings_set_runtime(scene.set, SETTING_POOL_CALL_TIMEOUT, STR("20ms"), &change, NULL), 0);
+	hub_adjust(scene.hub, &limits);
+	/* No process was lost, nor what is known of it. */
+	assert_string_equal(call_now(&c, &scene, "b", "pid", "{}"), pid);
+	assert_int_equal(server_named(&scene, "b")->limits.max, 1);
+	/* What begins now has other patience: with a place, with room to wait, and with an answer. */
+	call(&waits, &scene, "a", "echo", "{}");
+	call(&c, &scene, "a", "echo", "{}");
+	expect_error(&c, ERR_BUSY, MCP_NOT_SENT, "1 calls are waiting for an instance already");
+	expect_error(&waits, ERR_TIMEOUT, MCP_NOT_SENT, "server a:");
+	call(&c, &scene, "b", "silent", "{}");
+	expect_error(&c, ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN, "pool.callTimeout");
+	hub_call_cancel(&held.call, STR("enough"));
+	call_end(&held);
+	hub_scene_close(&scene);
+}
+
 static void a_removed_server_s_process_ends(void **state)
 {
 	struct caller c;
@@ -919,6 +1013,9 @@ int main(void)
 		IN_HUB(who_waits_follows_a_reload),
 		IN_HUB(stopping_ends_waiting),
 		IN_HUB(an_unchanged_server_keeps_its_process),
+		IN_HUB(a_change_of_limits_keeps_the_process_and_its_list),
+		IN_HUB(servers_that_share_a_process_change_together_or_part),
+		IN_HUB(hot_settings_reach_what_runs),
 		IN_HUB(a_removed_server_s_process_ends),
 		IN_HUB(a_changed_server_gets_another_process_and_forgets_its_list),
 		IN_HUB(a_broken_entry_lists_nothing_until_it_is_mended),

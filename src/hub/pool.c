@@ -15,7 +15,8 @@
 struct pool_group {
 	struct pool *pool;
 	struct list_node node; /* in pool->groups */
-	struct arena arena;    /* of the definition's texts */
+	struct arena arena;    /* of the definition's texts but for */
+	char *id;
 	struct pool_definition definition;
 	struct instance_definition process;
 	unsigned users;
@@ -152,6 +153,17 @@ void pool_acquire_cancel(struct pool_acquire *acquire)
 	acquire->group = NULL;
 }
 
+/* Those that start or run, without those on their way out. */
+static unsigned group_serving(const struct pool_group *group)
+{
+	struct instance *instance;
+	unsigned serving = 0;
+
+	list_for_each(instance, &group->instances, node)
+		serving += instance->state <= INSTANCE_READY;
+	return serving;
+}
+
 /* Stops an instance that nobody holds and nobody else will be given. */
 static void group_stop_useless(struct pool_group *group, struct instance *instance)
 {
@@ -163,6 +175,8 @@ static void group_stop_useless(struct pool_group *group, struct instance *instan
 		instance_stop(instance, instance->retired);
 	else if (str_starts_with(instance->key, STR("call:")))
 		instance_stop(instance, "its call is over");
+	else if (group_serving(group) > group->definition.max)
+		instance_stop(instance, "fewer of it are allowed now");
 }
 
 void pool_release(struct instance **held)
@@ -449,27 +463,63 @@ static const char *const *copy_strings(struct arena *arena, const char *const *s
 	return copy;
 }
 
+/* Outside the arena, because it may change as often as the configuration does. */
+static void group_set_id(struct pool_group *group, struct str id)
+{
+	free(group->id);
+	group->id = xmalloc(id.n);
+	memcpy(group->id, id.p, id.n);
+	group->definition.id = str_make(group->id, id.n);
+}
+
 static void group_define(struct pool_group *group, const struct pool_definition *definition)
 {
 	struct pool_definition *d = &group->definition;
 
 	*d = *definition;
-	d->id = arena_copy(&group->arena, definition->id);
+	group_set_id(group, definition->id);
 	d->name = arena_copy(&group->arena, definition->name);
 	d->argv = copy_strings(&group->arena, definition->argv);
 	d->env = copy_strings(&group->arena, definition->env);
 	d->cwd = definition->cwd ? arena_cstr(&group->arena, str_of(definition->cwd)) : NULL;
 }
 
-struct pool_group *pool_group_use(struct pool *pool, const struct pool_definition *definition)
+static struct pool_group *pool_group_with(const struct pool *pool, struct str id)
 {
 	struct pool_group *group;
 
 	list_for_each(group, &pool->groups, node)
-		if (str_eq(group->definition.id, definition->id)) {
-			group->users++;
+		if (str_eq(group->definition.id, id))
 			return group;
-		}
+	return NULL;
+}
+
+bool pool_group_adapt(struct pool_group *group, const struct pool_definition *definition, unsigned users)
+{
+	struct pool_definition *d = &group->definition;
+	struct instance *instance;
+
+	if (group->users != users || pool_group_with(group->pool, definition->id))
+		return false;
+	group_set_id(group, definition->id);
+	d->max = definition->max;
+	d->min = definition->min;
+	d->idle_ms = definition->idle_ms;
+	d->start_ms = definition->start_ms;
+	list_for_each(instance, &group->instances, node)
+		group_stop_useless(group, instance);
+	group_pump(group);
+	return true;
+}
+
+struct pool_group *pool_group_use(struct pool *pool, const struct pool_definition *definition)
+{
+	struct pool_group *group = pool_group_with(pool, definition->id);
+
+	if (group) {
+		group->users++;
+		return group;
+	}
 	group = xnew(struct pool_group);
 	group->pool = pool;
 	group->users = 1;
@@ -488,6 +538,7 @@ static void group_collect(struct pool_group *group)
 		return;
 	BUG_ON(!list_empty(&group->waiting));
 	list_remove(&group->node);
+	free(group->id);
 	arena_release(&group->arena);
 	loop_free_later(group->pool->loop, group);
 }
@@ -595,11 +646,9 @@ static bool group_spares(const struct pool_group *group, const struct instance *
 static void group_reap(struct pool_group *group)
 {
 	uint64_t now = loop_now(group->pool->loop);
+	unsigned live = group_serving(group);
 	struct instance *instance;
-	unsigned live = 0;
 
-	list_for_each(instance, &group->instances, node)
-		live += instance->state <= INSTANCE_READY;
 	list_for_each(instance, &group->instances, node) {
 		bool orphaned = instance_orphaned(instance);
 

@@ -81,6 +81,10 @@ void pool_free(struct pool **pool);
 struct pool_group *pool_group_use(struct pool *pool, const struct pool_definition *definition);
 void pool_group_drop(struct pool_group **group);
 
+/* Gives a group another id and other limits (max, min, idle_ms, start_ms), in place: its instances stay, and those that are too many end as they become idle.
+ * `users` is how many uses that is meant for. False, and nothing changed, when it has others, or when some group has the id already. */
+bool pool_group_adapt(struct pool_group *group, const struct pool_definition *definition, unsigned users);
+
 /* -- acquiring ----------------------------------------------------------------------------------------------------------- */
 
 struct pool_acquire;

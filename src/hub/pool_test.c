@@ -838,6 +838,55 @@ static void a_group_that_is_used_again_keeps_what_it_has(void **state)
 	pool_scene_close(&scene);
 }
 
+static void a_group_takes_other_limits_in_place(void **state)
+{
+	struct pool_group *group, *other;
+	struct pool_definition d;
+	struct taker a, b, c, e;
+
+	(void)state;
+	pool_scene_init(&scene);
+	pool_scene_open(&scene);
+	DEFINITION(&d, server_program());
+	d.max = 1;
+	group = pool_group_use(scene.pool, &d);
+	take_now(&a, group, "cwd:/a");
+	take(&b, group, "cwd:/b");
+	take(&c, group, "cwd:/c");
+	/* More room is used at once. */
+	d.id = STR("more");
+	d.max = 3;
+	assert_true(pool_group_adapt(group, &d, 1));
+	AWAIT(b.done && c.done);
+	/* Less room ends what is idle, and what is held when it is released. */
+	give_back(&c);
+	d.id = STR("less");
+	d.max = 1;
+	assert_true(pool_group_adapt(group, &d, 1));
+	AWAIT(scene.stopped == 1);
+	assert_string_equal(scene.reason, "server files was stopped: fewer of it are allowed now");
+	give_back(&a);
+	AWAIT(scene.stopped == 2);
+	give_back(&b);
+	let_pass(2);
+	assert_int_equal(pool_group_live(group), 1);
+	/* Found by its new id, and not where another stands or somebody else would be affected. */
+	other = pool_group_use(scene.pool, &d);
+	assert_ptr_equal(group, other);
+	d.id = STR("again");
+	assert_false(pool_group_adapt(group, &d, 1));
+	pool_group_drop(&other);
+	other = pool_group_use(scene.pool, &d);
+	assert_ptr_not_equal(group, other);
+	assert_false(pool_group_adapt(group, &d, 1));
+	take_now(&e, group, "cwd:/b");
+	assert_int_equal(scene.started, 3);
+	give_back(&e);
+	pool_group_drop(&other);
+	pool_group_drop(&group);
+	pool_scene_close(&scene);
+}
+
 /* -- the end ------------------------------------------------------------------------------------------------------------- */
 
 static void an_empty_pool_stops_later_too(void **state)
@@ -1046,6 +1095,7 @@ int main(void)
 		IN_HUB(a_cancelled_holder_makes_room),
 		IN_HUB(a_dropped_group_refuses_who_waits_and_lets_who_holds_finish),
 		IN_HUB(a_group_that_is_used_again_keeps_what_it_has),
+		IN_HUB(a_group_takes_other_limits_in_place),
 		IN_HUB(an_empty_pool_stops_later_too),
 		IN_HUB(stopping_ends_stubborn_servers_and_everyone_who_waits),
 		IN_HUB(who_is_told_of_the_end_may_drop_everything),

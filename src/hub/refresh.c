@@ -16,7 +16,7 @@ struct hub_refresh {
 
 static struct str schemas_name(const struct hub_server *server, struct arena *arena)
 {
-	return arena_printf(arena, "schemas-%.*s.json", STR_ARG(server->pool_id));
+	return arena_printf(arena, "schemas-%.*s.json", STR_ARG(server->process_id));
 }
 
 /* Takes over `all`. */

@@ -11,7 +11,7 @@
 #include <openssl/evp.h>
 
 enum {
-	POOL_ID_DIGITS = sizeof(((struct hub_server *)0)->pool_id_digits),
+	ID_DIGITS = sizeof(((struct hub_server *)0)->process_id_digits),
 };
 
 /* The words of the settings and of hub/caller.h are the same, in the same order. */
@@ -69,30 +69,35 @@ static void digest_add_variables(EVP_MD_CTX *digest, const struct config_process
 }
 
 /*
- * The first 16 digits of a SHA-256 over all that makes a process what it is: equal ids share their processes. Our own environment is not in it: it is the
- * same for all, and what is kept on disk by this id is to be found again from another terminal.
+ * The first 16 digits of a SHA-256 over all that makes a process what it is. Our own environment is not in it: it is the same for all, and what is kept
+ * on disk by this id is to be found again from another terminal.
  */
-static struct str pool_id_of(const struct pool_definition *d, const struct config_process *process,
-			     struct arena *arena)
+static struct str process_id_of(const struct pool_definition *d, const struct config_process *process,
+				struct arena *arena)
 {
 	EVP_MD_CTX *digest = EVP_MD_CTX_new();
 	unsigned char hash[EVP_MAX_MD_SIZE];
-	char digits[POOL_ID_DIGITS + 1];
+	char digits[ID_DIGITS + 1];
 
 	BUG_ON(!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1);
-	digest_add(digest, arena_printf(arena, "%zu %zu", process->args.count, process->env_count));
+	digest_add(digest, arena_printf(arena, "%zu %zu %u %d %u", process->args.count, process->env_count,
+					(unsigned)d->scope, d->exclusive, (unsigned)d->order));
 	digest_add(digest, process->command);
 	for (size_t i = 0; i < process->args.count; i++)
 		digest_add(digest, process->args.items[i]);
 	digest_add(digest, process->cwd);
 	digest_add_variables(digest, process, arena);
-	digest_add(digest, arena_printf(arena, "%u %d %u %u %llu %llu %u", (unsigned)d->scope, d->exclusive,
-					d->max, d->min, (unsigned long long)d->idle_ms,
-					(unsigned long long)d->start_ms, (unsigned)d->order));
 	BUG_ON(EVP_DigestFinal_ex(digest, hash, NULL) != 1);
 	EVP_MD_CTX_free(digest);
-	hex_encode(digits, hash, POOL_ID_DIGITS / 2);
-	return arena_copy(arena, str_make(digits, POOL_ID_DIGITS));
+	hex_encode(digits, hash, ID_DIGITS / 2);
+	return arena_copy(arena, str_make(digits, ID_DIGITS));
+}
+
+/* Equal ids share their processes, so the limits are in it, too. */
+static struct str pool_id_of(const struct pool_definition *d, struct str process_id, struct arena *arena)
+{
+	return arena_printf(arena, "%.*s-%u-%u-%llu-%llu", STR_ARG(process_id), d->max, d->min,
+			    (unsigned long long)d->idle_ms, (unsigned long long)d->start_ms);
 }
 
 static const char *const *server_argv(const struct config_process *process, struct arena *arena)
@@ -113,7 +118,8 @@ const struct config_limits *hub_server_limits(struct hub_server *server)
 }
 
 /* What the pool needs; all in the arena, for the length of pool_group_use(). */
-static void server_define(struct hub_server *server, struct pool_definition *d, struct arena *arena)
+static void server_define(struct hub_server *server, struct pool_definition *d, struct str *ret_process_id,
+			  struct arena *arena)
 {
 	const struct hub *hub = server->hub;
 	const struct config_process *process = &server->config->process;
@@ -135,8 +141,9 @@ static void server_define(struct hub_server *server, struct pool_definition *d, 
 		.start_ms = limits->start_ms,
 		.order = (enum mcp_open_order)protocol,
 	};
-	d->id = pool_id_of(d, process, arena);
-	d->known_era = eras_get(hub->eras, d->id);
+	*ret_process_id = process_id_of(d, process, arena);
+	d->id = pool_id_of(d, *ret_process_id, arena);
+	d->known_era = eras_get(hub->eras, *ret_process_id);
 }
 
 /* Whether the entry can be used at all; server->err says why not. */
@@ -152,37 +159,81 @@ static bool server_check(struct hub_server *server)
 }
 
 /* What is known of another process, or of none, says nothing about this one. */
-static void server_identify(struct hub_server *server, struct str pool_id)
+static void server_forget(struct hub_server *server)
 {
-	if (str_eq(server->pool_id, pool_id))
-		return;
-	memcpy(server->pool_id_digits, pool_id.p, pool_id.n);
-	server->pool_id = str_make(server->pool_id_digits, pool_id.n);
 	refresh_cancel(server);
 	catalogue_unref(&server->all);
 	server->read = false;
 	server->refresh_failures = 0;
 	server->refresh_at = 0;
 	server->refresh_err.code = 0;
-	if (pool_id.n)
-		refresh_load_cached(server);
+}
+
+/* Other limits are given to the group as it stands when all servers that share it get the same ones; else they part. */
+static bool server_keeps_group(struct hub_server *server, struct pool_group *group,
+			       const struct pool_definition *d, struct arena *arena)
+{
+	struct hub_server *other;
+	unsigned together = 1;
+
+	list_for_each(other, &server->hub->servers, node) {
+		struct pool_definition theirs;
+		struct str process_id;
+
+		if (other == server || other->group != group)
+			continue;
+		if (other->config->error)
+			return false;
+		server_define(other, &theirs, &process_id, arena);
+		if (!str_eq(theirs.id, d->id))
+			return false;
+		together++;
+	}
+	return pool_group_adapt(group, d, together);
+}
+
+/* Gives the server the group of its definition; true when its process is the same as before. */
+static bool server_join(struct hub_server *server)
+{
+	struct pool_group *old = take_ptr(server->group);
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct pool_definition d;
+	struct str process_id;
+	bool same;
+
+	arena_init(&arena, 0);
+	server_define(server, &d, &process_id, &arena);
+	same = str_eq(server->process_id, process_id);
+	if (same && old)
+		(void)server_keeps_group(server, old, &d, &arena);
+	server->group = pool_group_use(server->hub->pool, &d);
+	/* A list that was being read through a process that goes is asked of the next. */
+	if (old && old != server->group)
+		refresh_cancel(server);
+	pool_group_drop(&old);
+	memcpy(server->process_id_digits, process_id.p, ID_DIGITS);
+	server->process_id = str_make(server->process_id_digits, ID_DIGITS);
+	return same;
 }
 
 void server_attach(struct hub_server *server)
 {
-	struct pool_group *old = take_ptr(server->group);
-	struct pool_definition d = { .id = STR("") };
-	_cleanup_arena_ struct arena arena = { 0 };
-
-	arena_init(&arena, 0);
 	server->description = server->config->description;
-	if (server_check(server)) {
-		server_define(server, &d, &arena);
-		server->group = pool_group_use(server->hub->pool, &d);
+	if (!server_check(server)) {
+		server_forget(server);
+		server->process_id = str_make(NULL, 0);
+		pool_group_drop(&server->group);
+	} else if (!server_join(server)) {
+		server_forget(server);
+		refresh_load_cached(server);
 	}
-	server_identify(server, d.id);
 	refresh_show(server);
-	pool_group_drop(&old);
+}
+
+void server_adjust(struct hub_server *server)
+{
+	if (server->group)
+		(void)server_join(server);
 }
 
 struct hub_server *server_new(struct hub *hub, const struct config_server *config)
