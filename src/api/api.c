@@ -213,6 +213,11 @@ int api_init(struct api *api, struct err *err)
 	return mcp_http_door_new(&api->mcp, api->loop, &api->door.server, &options, err);
 }
 
+void api_adjust(struct api *api)
+{
+	door_adjust(&api->door);
+}
+
 void api_drain(struct api *api)
 {
 	if (api->mcp)

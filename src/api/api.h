@@ -25,6 +25,8 @@ struct api_program {
 	int (*reload)(void *context, unsigned *ret_added, unsigned *ret_removed, struct err *err);
 	/* Begins an orderly stop; returns at once. */
 	void (*stop)(void *context, const char *why);
+	/* A setting was changed at run time: who keeps values of hot ones looks again. */
+	void (*adjust)(void *context);
 	void *context;
 };
 
@@ -56,6 +58,8 @@ struct api {
 
 /* Ready to serve; the fields up to `server` are set by the program. */
 int api_init(struct api *api, struct err *err);
+/* Hot settings have changed: the MCP door takes them. What the operations need of them they read themselves, each time. */
+void api_adjust(struct api *api);
 /* Ends the MCP door's streams and the stdio channels; running calls go on. Before http_server_drain(). */
 void api_drain(struct api *api);
 void api_release(struct api *api);

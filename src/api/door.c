@@ -253,10 +253,10 @@ static const char door_instructions[] =
 	"`const r = await files.read_text_file({ path: 'README.md' }); return r.length`. Only what the snippet returns, emits or logs "
 	"comes back. Pass bytes to `await artifact(name, data)` and return its link instead of the bytes.";
 
-void door_init(struct api_door *door, struct api *api, unsigned mode, struct setting_items passthrough)
+/* Two of them are hot: http.callBodyLimit and pool.lineMax. */
+static struct mcp_server_limits door_limits(const struct settings *set)
 {
-	const struct settings *set = api->settings;
-	const struct mcp_server_limits limits = {
+	return (struct mcp_server_limits){
 		.message_max = settings_bytes(set, SETTING_HTTP_CALL_BODY_LIMIT),
 		.depth_max = (unsigned)settings_int(set, SETTING_JSON_MAX_DEPTH),
 		.calls_max = (size_t)settings_int(set, SETTING_PROTO_CALL_MAX),
@@ -266,6 +266,12 @@ void door_init(struct api_door *door, struct api *api, unsigned mode, struct set
 		.page_bytes = settings_bytes(set, SETTING_MCP_PAGE_BYTES),
 		.listens_max = (size_t)settings_int(set, SETTING_PROTO_STREAM_MAX),
 	};
+}
+
+void door_init(struct api_door *door, struct api *api, unsigned mode, struct setting_items passthrough)
+{
+	const struct settings *set = api->settings;
+	const struct mcp_server_limits limits = door_limits(set);
 
 	*door = (struct api_door){ .api = api,
 				   .full = mode == CHOICE_SERVE_MODE_FULL,
@@ -281,6 +287,11 @@ void door_init(struct api_door *door, struct api *api, unsigned mode, struct set
 	door->server.tools_changed = true;
 	door->server.logging = true;
 	door->server.tools_ttl_ms = (int64_t)settings_duration(set, SETTING_PROTO_MESSAGES_LIST_MAX_AGE);
+}
+
+void door_adjust(struct api_door *door)
+{
+	door->server.limits = door_limits(door->api->settings);
 }
 
 void door_release(struct api_door *door)

@@ -37,6 +37,8 @@ struct api_door {
 
 /* `mode` is a CHOICE_SERVE_MODE_ constant. The items are copied. */
 void door_init(struct api_door *door, struct api *api, unsigned mode, struct setting_items passthrough);
+/* Takes the limits that the settings now say. For a door whose peers come and go: a channel keeps those that it began with. */
+void door_adjust(struct api_door *door);
 void door_release(struct api_door *door);
 
 /* Handles GET /v1/stdio: upgrades the connection to a channel of lines and serves MCP on it, with the query's mode and passthrough. */

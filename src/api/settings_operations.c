@@ -74,6 +74,8 @@ void api_settings_set(struct api_call *call)
 		api_answer_error(call, &err);
 		return;
 	}
+	if (change.applied)
+		call->api->program.adjust(call->api->program.context);
 	api_writer_init(&w, &out);
 	setting_write_change(call->api->settings, setting, &change, &w);
 	answer(call, &out);
@@ -89,6 +91,8 @@ void api_settings_unset(struct api_call *call)
 	if (!find_setting(call, &setting))
 		return;
 	removed = settings_unset_runtime(call->api->settings, setting);
+	if (removed)
+		call->api->program.adjust(call->api->program.context);
 	api_writer_init(&w, &out);
 	setting_write_unset(call->api->settings, setting, removed, &w);
 	answer(call, &out);

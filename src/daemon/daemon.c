@@ -35,6 +35,7 @@ struct daemon {
 	struct http_server *server;
 	struct artifact_store *artifacts;
 	struct hub *hub;
+	struct str client_info; /* raw Implementation: who servers are told we are */
 	struct hub_listener listener;
 	struct api api;
 	bool api_ready;
@@ -57,6 +58,12 @@ static void daemon_sink(void *context, enum log_level level, struct str line)
 		log_stream_write(&daemon->log_stream, &daemon->logger, line);
 }
 
+static void daemon_set_log_level(struct daemon *daemon)
+{
+	(void)log_level_parse(settings_string(daemon->settings, SETTING_LOGGING_LEVEL), &daemon->logger.level,
+			      NULL);
+}
+
 static int daemon_open_log(struct daemon *daemon, struct err *err)
 {
 	const struct settings *set = daemon->settings;
@@ -69,7 +76,7 @@ static int daemon_open_log(struct daemon *daemon, struct err *err)
 		.context = daemon,
 	};
 	daemon->log_stream.fd = STDERR_FILENO;
-	(void)log_level_parse(settings_string(set, SETTING_LOGGING_LEVEL), &daemon->logger.level, NULL);
+	daemon_set_log_level(daemon);
 	(void)log_format_parse(settings_string(set, SETTING_LOGGING_FORMAT), &daemon->logger.format, NULL);
 	if (!settings_bool(set, SETTING_LOGGING_FILE))
 		return 0;
@@ -83,9 +90,6 @@ static void daemon_event(struct hub_listener *listener, enum log_level level, st
 {
 	struct daemon *daemon = container_of(listener, struct daemon, listener);
 
-	/* The level is hot: it is read where it is used. */
-	(void)log_level_parse(settings_string(daemon->settings, SETTING_LOGGING_LEVEL), &daemon->logger.level,
-			      NULL);
 	logger_log(&daemon->logger, level, event,
 		   LOG_FIELDS(log_str("server", server), log_str("detail", detail)));
 }
@@ -142,6 +146,24 @@ static void daemon_terminated(struct signal_watch *watch, int number)
 
 /* -- reloading ----------------------------------------------------------------------------------------------------------- */
 
+static void daemon_limits(const struct daemon *daemon, struct hub_limits *ret_limits)
+{
+	limits_of_hub(daemon->settings, &daemon->places, daemon->options->supervisor, daemon->client_info,
+		      ret_limits);
+}
+
+/* Hot settings have changed: whoever keeps values of them takes the new ones. */
+static void daemon_adjust(void *context)
+{
+	struct daemon *daemon = context;
+	struct hub_limits limits;
+
+	daemon_set_log_level(daemon);
+	daemon_limits(daemon, &limits);
+	hub_adjust(daemon->hub, &limits);
+	api_adjust(&daemon->api);
+}
+
 static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_removed, struct err *err)
 {
 	struct daemon *daemon = context;
@@ -154,6 +176,7 @@ static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_remov
 		return err->code;
 	}
 	daemon->config = fresh;
+	daemon_adjust(daemon);
 	hub_reload(daemon->hub, fresh, ret_added, ret_removed);
 	config_free(&old);
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("config.reload"),
@@ -286,8 +309,9 @@ static int daemon_open_api(struct daemon *daemon, struct err *err)
 	api->endpoint = arena_concat(&daemon->arena, STR("unix:"), daemon->places.socket, STR("")).p;
 	api->started = loop_now(daemon->loop);
 	api->access = (struct access){ .uid = getuid(), .settings = daemon->settings };
-	api->program =
-		(struct api_program){ .reload = daemon_reload, .stop = daemon_stop, .context = daemon };
+	api->program = (struct api_program){
+		.reload = daemon_reload, .stop = daemon_stop, .adjust = daemon_adjust, .context = daemon
+	};
 	api->server = daemon->server;
 	daemon->api_ready = true;
 	return api_init(api, err);
@@ -296,10 +320,10 @@ static int daemon_open_api(struct daemon *daemon, struct err *err)
 static void daemon_open_hub(struct daemon *daemon)
 {
 	struct hub_limits limits;
-	struct str info = arena_printf(&daemon->arena, "{\"name\":\"mcpx\",\"version\":\"%s\"}",
-				       daemon->options->version);
 
-	limits_of_hub(daemon->settings, &daemon->places, daemon->options->supervisor, info, &limits);
+	daemon->client_info = arena_printf(&daemon->arena, "{\"name\":\"mcpx\",\"version\":\"%s\"}",
+					   daemon->options->version);
+	daemon_limits(daemon, &limits);
 	daemon->hub = hub_new(daemon->loop, &limits, daemon->settings, daemon->config,
 			      daemon->options->environment);
 	daemon->listener = (struct hub_listener){ .event = daemon_event };

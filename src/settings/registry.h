@@ -37,7 +37,7 @@ struct setting_declaration {
 	struct str default_value; /* as one would write it */
 	enum setting_kind kind;
 	enum setting_scope scope;
-	bool hot;	  /* read afresh at each use */
+	bool hot;	  /* in force at once, for all that begins from then on */
 	bool plumbing;	  /* works, and is left out of ordinary listings */
 	bool repeats;	  /* of a list: each flag adds one element, which may hold commas */
 	bool not_in_file; /* decides which files are read, so no file may set it */
