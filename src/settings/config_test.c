@@ -293,8 +293,10 @@ static void a_file_of_somebody_else_is_not_found_by_searching(void **state)
 	struct str path =
 		scratch_write(&w->scratch, "a/.mcpx.json", "{\"mcpServers\":{\"s\":{\"command\":\"evil\"}}}");
 
-	if (geteuid() != 0)
+	if (geteuid() != 0) {
+		print_message("skipped: only root can make a file of somebody else\n");
 		skip();
+	}
 	assert_int_equal(chown(path.p, 4711, 4711), 0);
 	assert_int_equal(search_from(w, "a"), 0);
 	assert_int_equal(w->config->server_count, 0);

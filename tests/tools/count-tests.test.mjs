@@ -44,6 +44,11 @@ test('takes cmocka\'s skipped case for skipped, though it says "not ok"', (t) =>
 	assert.equal(status, 0);
 });
 
+test('gives the reason that stands before a skipped case, to that case alone', (t) => {
+	const { lines } = count(t, { 'unit.json': unit('1..3\nskipped: needs ../shared\nnot ok 1 # SKIP suite\nok 2 - a\nnot ok 3 # SKIP other\n') });
+	assert.deepEqual(lines, ['skipped  base / buf: suite (needs ../shared)', 'skipped  base / buf: other', '1 passed, 0 failed, 2 skipped']);
+});
+
 test('gives the last words of a program that skips itself as the reason', (t) => {
 	const { lines } = count(t, { 'unit.json': unit('looking around\nneeds ../shared\n', 'SKIP', 77) });
 	assert.deepEqual(lines, ['skipped  base / buf: needs ../shared', '0 passed, 0 failed, 1 skipped']);
