@@ -32,16 +32,20 @@ void api_health(struct api_call *call)
 
 static void write_artifact_usage(const struct api *api, struct json_writer *w)
 {
+	const struct err *trouble;
 	struct artifact_usage usage;
 
 	if (!api->artifacts)
 		return;
+	trouble = artifact_store_trouble(api->artifacts);
 	artifact_store_usage(api->artifacts, &usage);
 	json_write_key(w, STR("artifacts"));
 	json_write_object_begin(w);
 	json_member_u64(w, STR("count"), usage.artifacts);
 	json_member_u64(w, STR("bytes"), usage.bytes);
 	json_member_u64(w, STR("quota"), usage.quota);
+	if (trouble)
+		json_member_str(w, STR("error"), str_of(trouble->message));
 	json_write_object_end(w);
 }
 
@@ -71,6 +75,7 @@ void api_status(struct api_call *call)
 	write_config_files(api, &w);
 	json_member_u64(&w, STR("memoryBytes"), process_memory());
 	json_member_u64(&w, STR("connections"), http_server_connections(api->server));
+	json_member_u64(&w, STR("acceptPauses"), http_server_accept_pauses(api->server));
 	json_member_u64(&w, STR("sessions"), api->mcp ? mcp_http_door_sessions(api->mcp) : 0);
 	json_member_u64(&w, STR("runs"), api->run_count);
 	write_artifact_usage(api, &w);

@@ -41,6 +41,8 @@ static void artifacts_line(struct cli *cli, struct table *table, const struct js
 	line(table, "artifacts",
 	     arena_printf(&cli->arena, "%llu, %s of %s", (unsigned long long)number(usage, STR("count")),
 			  used, quota));
+	if (json_get(usage, STR("error")))
+		line(table, "", json_str(json_get(usage, STR("error"))));
 }
 
 static void show_daemon(struct cli *cli, const struct json *root, struct buf *out)

@@ -1,11 +1,11 @@
-// Copies of a script's artifacts in a directory of the caller's: under free names, and only for who shares our files.
+// The artifact store through the daemon: copies in a directory of the caller's, under free names and only for who shares our files; its troubles.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { run, runJson } from '../lib/command.mjs';
 import { freePort, startDaemon } from '../lib/daemon.mjs';
-import { post } from '../lib/http.mjs';
+import { get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
@@ -68,4 +68,16 @@ test('whoever comes over TCP names no directory of ours', async (t) => {
 	const exec = await post(port, '/v1/exec', { source: '1', options: { artifacts: { dir: directory } } });
 	assert.match(exec.json.error, /options\.artifacts\.dir is for callers over the unix socket/);
 	assert.ok(!fs.existsSync(directory));
+});
+
+test('status tells when the store could not be looked after', async (t) => {
+	const scratch = newScratch(t);
+	const config = scratch.writeConfig({ mcpServers });
+	await (await startDaemon(scratch, { config })).stop();
+	const store = fs.readdirSync(scratch.state).find((name) => name.startsWith('artifacts'));
+	scratch.write(path.join('state', store, 'blobs', '2c'), 'no directory');
+	const { socket } = await startDaemon(scratch, { config });
+	const { artifacts } = (await get(socket, '/v1/status')).json;
+	assert.match(artifacts.error, /2c/);
+	assert.match((await run(scratch, ['--config', config, 'status'])).stdout, /artifacts +0, .*\n +.*2c/);
 });
