@@ -361,6 +361,17 @@ static int daemon_watch_signals(struct daemon *daemon, struct err *err)
 	return 0;
 }
 
+/* What a killed daemon was writing, of whatever configuration: nobody writes for as long as the time between two looks. */
+static void daemon_sweep(struct daemon *daemon)
+{
+	uint64_t age = settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL);
+	struct str scripts = arena_concat(&daemon->arena, daemon->places.cache, STR("/exec"), STR(""));
+
+	(void)file_sweep_temporary(daemon->places.state.p, age, NULL, NULL);
+	(void)file_sweep_temporary(daemon->places.cache.p, age, NULL, NULL);
+	(void)file_sweep_temporary(scripts.p, age, NULL, NULL);
+}
+
 static int daemon_start(struct daemon *daemon, struct err *err)
 {
 	struct http_handler handler = { .request = api_request, .context = &daemon->api };
@@ -375,6 +386,7 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 		return r == ERR_BUSY
 			       ? err_prefix(err, r, "a daemon for these configuration files runs already")
 			       : r;
+	daemon_sweep(daemon);
 	limits_of_http(daemon->settings, &limits);
 	if ((r = daemon_open_log(daemon, err)) < 0 || (r = loop_new(&daemon->loop, err)) < 0 ||
 	    (r = daemon_watch_signals(daemon, err)) < 0 || (r = daemon_open_artifacts(daemon, err)) < 0 ||

@@ -60,6 +60,15 @@ test('a daemon that was killed is replaced at the next command', async (t) => {
 	assert.equal(daemonProcesses(scratch).length, 1);
 });
 
+test('what a killed daemon was writing is removed at the next start', async (t) => {
+	const scratch = newHome(t);
+	const names = ['state/.daemon.json', 'cache/.schemas.json', 'cache/exec/.client.ts'].map((name) => `${name}.0123456789abcdef.tmp`);
+	for (const name of [...names, 'state/.young.0123456789abcdef.tmp']) scratch.write(name, 'half');
+	for (const name of names) fs.utimesSync(scratch.path(name), 0, 0);
+	assert.equal((await run(scratch, ['ls'])).status, 0);
+	assert.deepEqual(scratch.files(/\.tmp$/), ['state/.young.0123456789abcdef.tmp']);
+});
+
 test('a daemon that cannot start says why, with the end of its log', async (t) => {
 	const scratch = newHome(t);
 	const result = await run(scratch, ['ls', '--daemon-tcp', '--daemon-auth', 'none', '--daemon-address=0.0.0.0']);
