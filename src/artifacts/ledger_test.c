@@ -73,7 +73,7 @@ static void write_body(struct fixture *f, struct blob_writer *writer, struct str
 static int keep_until(struct fixture *f, struct str bytes, const char *run, const char *session,
 		      uint64_t now_ms, uint64_t expires_ms, struct str *ret_id)
 {
-	_cleanup_blob_writer_ struct blob_writer writer;
+	_cleanup_blob_writer_ struct blob_writer writer = { 0 };
 	struct artifact artifact = {
 		.id = arena_printf(&f->arena, "art-%032u", f->ids++),
 		.name = STR("body.bin"),

@@ -187,7 +187,7 @@ static void setting_entries(struct cli *cli, const struct command *command, stru
 
 	for (unsigned i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_declaration *declaration = &setting_declarations[i];
-		_cleanup_buf_ struct buf name, text;
+		_cleanup_buf_ struct buf name = { 0 }, text = { 0 };
 
 		buf_init(&name, SHOW_MAX);
 		buf_init(&text, SHOW_MAX);

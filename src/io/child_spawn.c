@@ -201,7 +201,7 @@ int child_spawn(const struct child_spec *spec, struct child_spawned *ret_spawned
 {
 	_cleanup_(child_ends_release) struct child_ends ends = { -1, -1, -1, -1, false };
 	_cleanup_(child_spawned_release) struct child_spawned spawned = CHILD_SPAWNED_NOTHING;
-	_cleanup_(supervisor_command_release) struct supervisor_command command;
+	_cleanup_(supervisor_command_release) struct supervisor_command command = { 0 };
 	int error;
 
 	supervisor_command_init(&command, spec);

@@ -35,7 +35,7 @@ static struct outcome decode(struct str input, size_t step, struct buf *body)
 
 static void check_again(struct str body)
 {
-	_cleanup_buf_ struct buf encoded, again;
+	_cleanup_buf_ struct buf encoded = { 0 }, again = { 0 };
 	size_t bounded = body.n + 64;
 
 	buf_init(&encoded, bounded);
@@ -53,7 +53,7 @@ static void check_again(struct str body)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str input = str_from(str_make((const char *)data, size), 1);
-	_cleanup_buf_ struct buf whole, cut;
+	_cleanup_buf_ struct buf whole = { 0 }, cut = { 0 };
 	struct outcome a, b;
 
 	buf_init(&whole, size);

@@ -34,7 +34,7 @@ static int rewrite(struct str stream, size_t step, bool ids, struct buf *out)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str input = str_from(str_make((const char *)data, size), 1);
-	_cleanup_buf_ struct buf whole, cut, again;
+	_cleanup_buf_ struct buf whole = { 0 }, cut = { 0 }, again = { 0 };
 	/* Each event costs at most the names of its fields, an id of EVENT_MAX, and what stood in the stream. */
 	size_t room = (size + 2) * (EVENT_MAX + 64);
 	int result;

@@ -29,7 +29,7 @@ static void encode_by(size_t piece, struct str bytes, struct buf *out)
 
 static void check_decoding(size_t piece, struct str text)
 {
-	_cleanup_buf_ struct buf whole, pieces, again;
+	_cleanup_buf_ struct buf whole = { 0 }, pieces = { 0 }, again = { 0 };
 	struct err err = { 0 }, piece_err = { 0 };
 	int r;
 
@@ -49,7 +49,7 @@ static void check_decoding(size_t piece, struct str text)
 
 static void check_encoding(size_t piece, struct str bytes)
 {
-	_cleanup_buf_ struct buf whole, pieces, back;
+	_cleanup_buf_ struct buf whole = { 0 }, pieces = { 0 }, back = { 0 };
 
 	buf_init(&whole, base64_encoded_size(bytes.n));
 	buf_init(&pieces, whole.max);

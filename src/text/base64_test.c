@@ -226,7 +226,7 @@ static void test_pieces(void **state)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (char)(i * 91 + 5);
 	for (size_t n = 0; n <= sizeof(bytes); n++) {
-		_cleanup_buf_ struct buf whole, out;
+		_cleanup_buf_ struct buf whole = { 0 }, out = { 0 };
 		struct str s = str_make(bytes, n);
 
 		buf_init(&whole, 100);

@@ -9,7 +9,7 @@ typedef int normaliser(struct buf *out, struct str s, struct err *err);
 
 static void check_stable(normaliser *normal, struct str s)
 {
-	_cleanup_buf_ struct buf once, twice;
+	_cleanup_buf_ struct buf once = { 0 }, twice = { 0 };
 
 	buf_init(&once, SIZE_MAX / 2);
 	buf_init(&twice, SIZE_MAX / 2);

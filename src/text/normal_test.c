@@ -92,7 +92,7 @@ static void test_order_of_marks(void **state)
 
 static void expect_stable(normaliser *normal, uint32_t c)
 {
-	_cleanup_buf_ struct buf once, twice;
+	_cleanup_buf_ struct buf once = { 0 }, twice = { 0 };
 	char bytes[4];
 	struct str s = str_make(bytes, utf8_encode(c, bytes));
 

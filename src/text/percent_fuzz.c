@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_encoding(struct str bytes)
 {
-	_cleanup_buf_ struct buf text, back;
+	_cleanup_buf_ struct buf text = { 0 }, back = { 0 };
 
 	buf_init(&text, 3 * bytes.n);
 	buf_init(&back, 3 * bytes.n);
@@ -17,7 +17,7 @@ static void check_encoding(struct str bytes)
 
 static void check_decoding(struct str text, unsigned flags)
 {
-	_cleanup_buf_ struct buf out, place;
+	_cleanup_buf_ struct buf out = { 0 }, place = { 0 };
 	struct err err = { 0 };
 	size_t n = SIZE_MAX;
 

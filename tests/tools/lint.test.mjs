@@ -234,6 +234,20 @@ const cases = [
 		],
 	],
 	[
+		'what is released by itself has a value from its first moment',
+		'cleanup',
+		{
+			'src/base/base.h': '#define _cleanup_(release) __attribute__((cleanup(release)))\n#define _cleanup_free_ _cleanup_(free_ptr)\nstruct x;\n',
+			'src/io/loop.c': source('void f(void)\n{\n\t_cleanup_free_ char *a = g(1, 2), *b;\n\t_cleanup_x_ struct x x = { 0, 1 };\n\t_cleanup_(h) struct x\n\t\ty;\n}'),
+			'bench/b.c': '/* _cleanup_free_ char *c; */\n_cleanup_free_ char *d;\n',
+		},
+		[
+			'bench/b.c:2: d is released by itself and has no value yet: give it one here',
+			'src/io/loop.c:5: b is released by itself and has no value yet: give it one here',
+			'src/io/loop.c:7: y is released by itself and has no value yet: give it one here',
+		],
+	],
+	[
 		'operations and settings in documents exist',
 		'prose',
 		{
