@@ -11,6 +11,7 @@ void limits_of_http(const struct settings *set, struct http_limits *ret_limits)
 		.connections = (unsigned)settings_int(set, SETTING_HTTP_CONNECTIONS),
 		.header_ms = settings_duration(set, SETTING_HTTP_READ_HEADER_TIMEOUT),
 		.body_ms = settings_duration(set, SETTING_HTTP_BODY_TIMEOUT),
+		.body_rate = settings_bytes(set, SETTING_HTTP_BODY_RATE),
 		.idle_ms = settings_duration(set, SETTING_HTTP_IDLE_TIMEOUT),
 		.write_ms = settings_duration(set, SETTING_HTTP_WRITE_TIMEOUT),
 		.linger_ms = settings_duration(set, SETTING_HTTP_LINGER),

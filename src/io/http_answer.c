@@ -138,10 +138,12 @@ static bool refuses_head(const struct http_connection *c)
 void http_answer_refuse(struct http_connection *c, unsigned status, const char *problem)
 {
 	struct http_answer answer = { .status = status,
-				      .content_type = STR("text/plain; charset=utf-8"),
+				      .content_type = STR("application/json"),
 				      .close = true };
 	bool head_only = refuses_head(c);
+	char body[HTTP_REFUSAL_MAX];
 	struct str head;
+	int n;
 
 	/* An answer that has begun cannot become another one. */
 	if (c->state == CONNECTION_REQUEST && c->answer != ANSWER_NONE) {
@@ -154,12 +156,12 @@ void http_answer_refuse(struct http_connection *c, unsigned status, const char *
 	c->state = CONNECTION_REQUEST;
 	c->answer = ANSWER_GIVEN;
 	c->must_linger = true;
-	head = http_answer_head(c, &answer, (int64_t)strlen(problem) + 1);
-	http_output_send(c,
-			 (struct iovec[]){ { (char *)head.p, head.n },
-					   { (char *)problem, strlen(problem) },
-					   { (char *)"\n", 1 } },
-			 head_only ? 1 : 3, false);
+	/* The problems are sentences of ours, without a character that JSON would have escaped. */
+	n = snprintf(body, sizeof(body), "{\"error\":\"%s\"}", problem);
+	BUG_ON(n < 0 || (size_t)n >= sizeof(body));
+	head = http_answer_head(c, &answer, n);
+	http_output_send(c, (struct iovec[]){ { (char *)head.p, head.n }, { body, (size_t)n } },
+			 head_only ? 1 : 2, false);
 	http_connection_answered(c);
 }
 

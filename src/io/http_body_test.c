@@ -3,6 +3,8 @@
 
 #include "io/http_connection.h"
 
+#include <sys/socket.h>
+
 /* Bodies of requests: collected, streamed, refused, left alone. */
 
 #define ANSWER(length, body)                                                                                 \
@@ -104,7 +106,8 @@ static void expect_refused(struct peer *peer, const char *status_line, const cha
 
 static void test_too_large(void **state)
 {
-	static const char problem[] = "The body of the request is larger than this server accepts here.\n";
+	static const char problem[] =
+		"{\"error\":\"The body of the request is larger than this server accepts here.\"}";
 	_cleanup_buf_ struct buf chunks = { 0 };
 	struct peer peer;
 
@@ -142,7 +145,7 @@ static void test_too_large_and_sent_all_the_same(void **state)
 	peer_send(&peer, STR("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n"));
 	peer_send(&peer, str_make(body, SENT));
 	expect_refused(&peer, "HTTP/1.1 413 Content Too Large\r\n",
-		       "The body of the request is larger than this server accepts here.\n");
+		       "{\"error\":\"The body of the request is larger than this server accepts here.\"}");
 	free(body);
 	bench_stop(&bench);
 }
@@ -156,7 +159,7 @@ static void test_bad_chunks(void **state)
 	connect_and_send(
 		&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello0\r\n\r\n");
 	expect_refused(&peer, "HTTP/1.1 400 Bad Request\r\n",
-		       "A chunk's framing does not have CR LF where it must.\n");
+		       "{\"error\":\"A chunk's framing does not have CR LF where it must.\"}");
 	assert_int_equal(bench.gone, 1);
 	bench_stop(&bench);
 }
@@ -170,7 +173,64 @@ static void test_times_out(void **state)
 	bench_start(&bench, &limits, collect);
 	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell");
 	expect_refused(&peer, "HTTP/1.1 408 Request Timeout\r\n",
-		       "The body of the request did not arrive in time.\n");
+		       "{\"error\":\"The body of the request did not arrive in time.\"}");
+	assert_int_equal(bench.gone, 1);
+	bench_stop(&bench);
+}
+
+/* A byte now and then does not keep a request open: what comes must come at the rate. */
+static void drop_data(struct http_request *request, struct str bytes, bool last, bool too_large)
+{
+	(void)bytes;
+	assert_false(last || too_large);
+	bench_wake(bench_of(request));
+}
+
+static void drop_body(struct bench *b, struct http_request *request)
+{
+	(void)b;
+	http_stream_body(request, UINT64_MAX, drop_data);
+}
+
+static void test_trickles(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	limits.body_ms = 20;
+	limits.body_rate = 1 << 30;
+	bench_start(&bench, &limits, drop_body);
+	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
+	while (!peer.got.n) {
+		peer_send(&peer, STR("x"));
+		bench_settle(&bench);
+	}
+	expect_refused(&peer, "HTTP/1.1 408 Request Timeout\r\n",
+		       "{\"error\":\"The body of the request did not arrive in time.\"}");
+	assert_int_equal(bench.gone, 1);
+	bench_stop(&bench);
+}
+
+/* What has come at the rate earns the time for more: each byte a second here. */
+static void test_time_is_earned(void **state)
+{
+	struct http_connection *c;
+	struct peer peer;
+
+	(void)state;
+	limits.body_rate = 1;
+	bench_start(&bench, &limits, drop_body);
+	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
+	bench_settle(&bench);
+	c = list_first(&bench.server->connections, struct http_connection, node);
+	c->body.waited_ms = limits.body_ms - 7;
+	peer_send(&peer, STR("xy"));
+	bench_run(&bench);
+	/* Also by what the loop's clock went on meanwhile. */
+	assert_in_range(c->read_timer.due - loop_now(bench.loop), 1, 2007);
+	assert_int_equal(c->read_timer.due - c->waits_since + c->body.waited_ms, limits.body_ms + 2000);
+	peer_close(&peer);
+	bench_run(&bench);
 	assert_int_equal(bench.gone, 1);
 	bench_stop(&bench);
 }
@@ -356,6 +416,45 @@ static void test_stream(void **state)
 	bench_stop(&bench);
 }
 
+/* A peer that has sent its whole body and closed that direction gets its answer, also when its handler had paused. */
+static void test_half_closed_behind_the_body(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	pause_at_once = true;
+	bench_start(&bench, &limits, stream);
+	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nab");
+	expect_streamed("[ab]");
+	peer_send(&peer, STR("cdef"));
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	bench_settle(&bench);
+	pause_at_once = false;
+	http_resume_body(bench.held);
+	peer_expect(&peer, ANSWER(4, "done"));
+	peer_expect_closed(&peer);
+	assert_string_equal(buf_cstr(&streamed), "[cdef][.]");
+
+	/* One that lacks some of it has been cut off. */
+	peer_close(&peer);
+	buf_clear(&streamed, SIZE_MAX);
+	bench.held = NULL;
+	pause_at_once = true;
+	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nab");
+	expect_streamed("[ab]");
+	peer_send(&peer, STR("c"));
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	bench_settle(&bench);
+	assert_int_equal(bench.gone, 0);
+	pause_at_once = false;
+	http_resume_body(bench.held);
+	while (!bench.gone)
+		bench_run(&bench);
+	peer_expect_closed(&peer);
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 static void test_stream_is_paused(void **state)
 {
 	struct peer peer;
@@ -422,7 +521,7 @@ static void test_stream_is_malformed(void **state)
 	bench_start(&bench, &limits, stream);
 	connect_and_send(&peer,
 			 "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nx");
-	expect_refused(&peer, "HTTP/1.1 400 Bad Request\r\n", "A chunk's size is missing.\n");
+	expect_refused(&peer, "HTTP/1.1 400 Bad Request\r\n", "{\"error\":\"A chunk's size is missing.\"}");
 	expect_streamed("[a]");
 	assert_int_equal(bench.gone, 1);
 	bench_stop(&bench);
@@ -437,11 +536,15 @@ int main(void)
 		cmocka_unit_test_setup(test_too_large_and_sent_all_the_same, set_up),
 		cmocka_unit_test_setup(test_bad_chunks, set_up),
 		cmocka_unit_test_setup(test_times_out, set_up),
+		cmocka_unit_test_setup(test_trickles, set_up),
+		cmocka_unit_test_setup(test_time_is_earned, set_up),
 		cmocka_unit_test_setup(test_slow_handler, set_up),
 		cmocka_unit_test_setup(test_cut_off, set_up),
 		cmocka_unit_test_setup(test_continue, set_up),
 		cmocka_unit_test_setup(test_unread, set_up),
 		cmocka_unit_test_setup_teardown(test_stream, set_up_stream, tear_down_stream),
+		cmocka_unit_test_setup_teardown(test_half_closed_behind_the_body, set_up_stream,
+						tear_down_stream),
 		cmocka_unit_test_setup_teardown(test_stream_is_paused, set_up_stream, tear_down_stream),
 		cmocka_unit_test_setup_teardown(test_stream_is_too_large, set_up_stream, tear_down_stream),
 		cmocka_unit_test_setup_teardown(test_stream_is_malformed, set_up_stream, tear_down_stream),

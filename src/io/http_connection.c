@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 
+enum { SECOND_MS = 1000 }; /* rates are per second */
+
 static void connection_ready(struct watch *watch, unsigned events);
 static void connection_run(struct http_connection *c, struct str input);
 static void set_read_timer(struct http_connection *c);
@@ -119,6 +121,15 @@ void http_connection_drop(struct http_connection *c)
 		connection_close(c);
 }
 
+bool http_connection_refuse(struct http_connection *c, bool incomplete_only)
+{
+	if (c->state != CONNECTION_REQUEST || c->answer != ANSWER_NONE ||
+	    (incomplete_only && c->body.complete))
+		return false;
+	http_answer_refuse(c, 503, "The server is shutting down.");
+	return true;
+}
+
 void http_connection_release_fd(struct http_connection *c, int *ret_fd)
 {
 	watch_stop(&c->watch);
@@ -168,6 +179,7 @@ static void request_begin(struct http_connection *c)
 	c->keep_alive = head.keep_alive;
 	c->head_only = str_eq(head.method, STR("HEAD"));
 	c->close_after = c->must_linger = false;
+	c->half_closed = false;
 	timer_stop(&c->read_timer);
 	c->waiting = WAITING_NOTHING;
 }
@@ -209,12 +221,12 @@ static bool request_end(struct http_connection *c)
 	bool unread = !c->body.complete || c->input.n || c->must_linger;
 
 	request_release(c);
-	if (!c->close_after && !c->peer_closed && !c->server->draining) {
+	if (!c->close_after && !c->server->draining) {
 		c->state = CONNECTION_IDLE;
 		return true;
 	}
 	/* A close with unread input would reset the connection, and the peer might never see the answer. */
-	if (unread && !c->peer_closed)
+	if (unread)
 		linger_begin(c);
 	else
 		connection_close(c);
@@ -320,26 +332,57 @@ static void read_timed_out(struct timer *timer)
 	connection_run(c, buf_str(&c->kept));
 }
 
-static void set_read_timer(struct http_connection *c)
+/* How long the next bytes of the body may take. What has come so far earns time at the rate that is asked for, so that neither many small
+ * pieces nor few large ones keep a request open for ever, and a large body may take as long as it needs. */
+static uint64_t body_patience(const struct http_connection *c)
 {
 	const struct http_limits *limits = &c->server->limits;
-	const uint64_t ms[] = {
-		[WAITING_REQUEST] = limits->idle_ms,
-		[WAITING_HEAD] = limits->header_ms,
-		[WAITING_BODY] = limits->body_ms,
-		[WAITING_LINGER] = limits->linger_ms,
-	};
+	uint64_t earned;
+
+	if (limits->body_rate == 0)
+		return limits->body_ms;
+	earned = limits->body_ms + c->body.taken / limits->body_rate * SECOND_MS;
+	if (earned <= c->body.waited_ms)
+		return 0;
+	return earned - c->body.waited_ms < limits->body_ms ? earned - c->body.waited_ms : limits->body_ms;
+}
+
+static uint64_t patience(const struct http_connection *c, enum http_waiting waiting)
+{
+	const struct http_limits *limits = &c->server->limits;
+
+	switch (waiting) {
+	case WAITING_REQUEST:
+		return limits->idle_ms;
+	case WAITING_HEAD:
+		return limits->header_ms;
+	case WAITING_BODY:
+		return body_patience(c);
+	case WAITING_LINGER:
+		return limits->linger_ms;
+	case WAITING_NOTHING:
+		break;
+	}
+	return 0;
+}
+
+static void set_read_timer(struct http_connection *c)
+{
+	uint64_t now = loop_now(c->server->loop);
 	enum http_waiting waiting = waits_for(c);
 	bool again = waiting == WAITING_BODY && c->arrived;
 
 	c->arrived = false;
 	if (waiting == c->waiting && !again)
 		return;
+	if (c->waiting == WAITING_BODY)
+		c->body.waited_ms += now - c->waits_since;
 	c->waiting = waiting;
+	c->waits_since = now;
 	if (waiting == WAITING_NOTHING)
 		timer_stop(&c->read_timer);
 	else
-		timer_start(&c->read_timer, c->server->loop, ms[waiting], read_timed_out);
+		timer_start(&c->read_timer, c->server->loop, patience(c, waiting), read_timed_out);
 }
 
 void http_connection_watch(struct http_connection *c)
@@ -349,8 +392,9 @@ void http_connection_watch(struct http_connection *c)
 
 	if (wants)
 		c->ignores_input = false;
-	if (!c->peer_closed)
-		events |= WATCH_HANGUP | (c->ignores_input ? 0u : WATCH_READ);
+	if (!c->ignores_input)
+		events |= WATCH_READ;
+	events |= c->half_closed ? WATCH_GONE : WATCH_HANGUP;
 	watch_set(&c->watch, events);
 }
 
@@ -398,15 +442,42 @@ void http_connection_answered(struct http_connection *c)
 
 /* -- events ------------------------------------------------------------------------------------------------------------ */
 
-static void peer_closed(struct http_connection *c)
+/* Whether the peer, which sends no more, may be waiting for an answer; http_server.h says when that can be known. */
+static bool may_be_waiting(const struct http_connection *c)
 {
-	/* Whoever takes an answer that is complete may have closed only the other direction: writing will tell. */
-	if (c->state == CONNECTION_REQUEST && c->answer == ANSWER_GIVEN && !http_output_empty(&c->output)) {
-		c->peer_closed = true;
-		http_connection_watch(c);
-	} else {
+	/* Between requests, only if there is more to be used than is read ahead. */
+	if (c->state != CONNECTION_REQUEST)
+		return c->state != CONNECTION_LINGER && !wants_input(c);
+	/* Writing will tell. */
+	if (c->answer == ANSWER_GIVEN)
+		return !http_output_empty(&c->output);
+	return c->peer.local || (c->answer == ANSWER_NONE && c->minor == 1);
+}
+
+/* The peer sends no more than what is there to be read. */
+static void peer_hung_up(struct http_connection *c)
+{
+	char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+
+	if (!may_be_waiting(c)) {
 		http_connection_drop(c);
+		return;
 	}
+	c->half_closed = true;
+	if (!c->peer.local && c->state == CONNECTION_REQUEST && c->answer == ANSWER_NONE)
+		http_output_send(c, &(struct iovec){ interim, sizeof(interim) - 1 }, 1, false);
+	http_connection_watch(c);
+}
+
+/* There is nothing more to read. */
+static void input_ended(struct http_connection *c)
+{
+	bool complete = c->state == CONNECTION_REQUEST && (c->body.complete || c->answer == ANSWER_GIVEN);
+
+	if (complete)
+		peer_hung_up(c);
+	else
+		http_connection_drop(c);
 }
 
 static struct str add_input(struct http_connection *c, struct str bytes)
@@ -429,7 +500,7 @@ static bool receive(struct http_connection *c)
 		return false;
 	}
 	if (n == 0) {
-		peer_closed(c);
+		input_ended(c);
 		return false;
 	}
 	c->arrived = true;
@@ -457,6 +528,8 @@ static void connection_ready(struct watch *watch, unsigned events)
 	if (events & WATCH_READ)
 		c->ignores_input = true;
 	http_connection_watch(c);
-	if (events & WATCH_HANGUP)
-		peer_closed(c);
+	if (events & WATCH_GONE)
+		http_connection_drop(c);
+	else if (events & WATCH_HANGUP)
+		peer_hung_up(c);
 }

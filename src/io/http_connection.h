@@ -74,6 +74,7 @@ enum {
 	HTTP_DISCARD_MAX =
 		64 *
 		1024, /* of an unread body: dropped so that the connection can be kept; beyond, it is closed */
+	HTTP_REFUSAL_MAX = 256,	       /* body of an answer of the server's own */
 	HTTP_CHUNK_FRAME = 16 + 2 + 2, /* most bytes that frame a chunk */
 	HTTP_ADDRESS_MAX = 56	       /* "[IPv6]:port" */
 };
@@ -95,8 +96,9 @@ struct http_body {
 	bool paused;	  /* by the handler */
 	bool wants_go_on; /* the peer waits for 100 Continue */
 	bool chunked;
-	uint64_t left;	/* of a counted body */
-	uint64_t taken; /* bytes of it so far */
+	uint64_t left;	    /* of a counted body */
+	uint64_t taken;	    /* bytes of it so far */
+	uint64_t waited_ms; /* for it so far; not while it was paused */
 	uint64_t max;
 	struct http_chunked decoder;
 	struct buf collected;
@@ -146,8 +148,9 @@ struct http_connection {
 	enum http_waiting waiting; /* for what the read timer runs */
 	bool running;		   /* http_connection_run() is on the stack */
 	bool arrived;		   /* bytes came since the read timer was set */
+	uint64_t waits_since;	   /* loop_now() when the read timer was set */
 	bool broken;		   /* writing failed, or the stream was aborted */
-	bool peer_closed;	   /* while its answer is being written */
+	bool half_closed;	   /* the peer sends no more, and waits for an answer */
 	bool ignores_input;	   /* input came that nobody wants yet: it is not watched for */
 	bool close_after;	   /* this answer is the last */
 	bool must_linger;	   /* the peer may be sending what nobody will read */
@@ -182,6 +185,9 @@ void http_connection_watch(struct http_connection *c);
 
 /* The request ends without an answer of its handler, who is told if it does not know. */
 void http_connection_tell_gone(struct http_connection *c);
+
+/* 503 for a request that nobody has answered, unless it is complete and `incomplete_only` is set. True when it was one. */
+bool http_connection_refuse(struct http_connection *c, bool incomplete_only);
 
 /* Ends it now; a handler that still has its request is told. */
 void http_connection_drop(struct http_connection *c);
@@ -237,7 +243,7 @@ enum { HTTP_LENGTH_NONE = -1, HTTP_LENGTH_UNKNOWN = -2 };
  * a body, or when it will be streamed. Decides whether the connection is closed after it. */
 struct str http_answer_head(struct http_connection *c, const struct http_answer *answer, int64_t length);
 
-/* Answers in the server's own name, and makes this the last answer. A handler that has the request is told that it is gone. */
+/* Answers in the server's own name, {"error": problem} in JSON, and makes this the last answer. `problem` needs no escapes. A handler that has the request is told that it is gone. */
 void http_answer_refuse(struct http_connection *c, unsigned status, const char *problem);
 
 /* -- http_stream.c ----------------------------------------------------------------------------------------------------- */

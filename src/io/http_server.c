@@ -179,9 +179,37 @@ static void drop_all(struct http_server *server)
 		http_connection_drop(list_first(&server->connections, struct http_connection, node));
 }
 
-static void grace_over(struct timer *timer)
+static void linger_over(struct timer *timer)
 {
 	drop_all(container_of(timer, struct http_server, grace));
+}
+
+/* A callback may free others, so that after each one everything is looked through anew. */
+static void refuse_all(struct http_server *server, bool incomplete_only)
+{
+	struct http_connection *c;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		list_for_each(c, &server->connections, node)
+			if ((again = http_connection_refuse(c, incomplete_only)))
+				break;
+	}
+}
+
+void http_server_refuse_incomplete(struct http_server *server)
+{
+	refuse_all(server, true);
+}
+
+/* Answers that are on their way have the same time as those that are given now. */
+static void grace_over(struct timer *timer)
+{
+	struct http_server *server = container_of(timer, struct http_server, grace);
+
+	refuse_all(server, false);
+	timer_start(timer, server->loop, server->limits.linger_ms, linger_over);
 }
 
 void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*drained)(void *context),

@@ -5,6 +5,12 @@
  * and notices a peer that goes away. Requests of one connection are answered in order; a pipelined request is not parsed before the one
  * in front is answered. All on the loop thread.
  *
+ * A peer may stop sending once its request is complete and still read (RFC 9112, section 9.6), as `nc -N` does. Over a unix socket that is told from
+ * a peer that has gone. Over TCP both look the same until something is sent: a peer of HTTP/1.1 that waits for its answer is sent an interim
+ * answer (100 Continue, which every client must take; RFC 9110, section 15.2), and one that has gone resets the connection for it. A peer
+ * over TCP that reads a stream, or speaks HTTP/1.0, cannot be asked like this and counts as gone: otherwise nobody would notice that
+ * the reader of a quiet stream has left.
+ *
  * Life of a request: the `request` callback comes when the headers are complete. It must, then or later, choose what to do with
  * the body (http_read_body() or http_stream_body(); not needed when there is none) and give exactly one answer: http_respond(),
  * http_respond_file(), or a stream. If the peer goes away before the answer is complete, `gone` is called and the request must be
@@ -34,6 +40,7 @@ struct http_limits {
 	unsigned connections;	/* per listener; further ones wait in the backlog */
 	uint64_t header_ms;	/* from the first byte of a request to the end of its headers; 408 */
 	uint64_t body_ms;	/* between two arrivals of body bytes; 408 */
+	uint64_t body_rate;	/* bytes of a body per second, on average, after body_ms; 408 below; 0: any */
 	uint64_t idle_ms;	/* between requests of a kept-alive connection; closed silently */
 	uint64_t write_ms;	/* an answer of which the peer takes nothing for so long is dropped */
 	uint64_t
@@ -79,10 +86,15 @@ int http_server_new(struct http_server **ret_server, struct loop *loop, const st
 /* Adds a listener on a bound and listening descriptor, which the server takes over. */
 int http_server_listen(struct http_server *server, int fd, bool local, struct err *err);
 
-/* Stops accepting, closes idle connections, lets running answers end for at most `grace_ms`, then closes the rest and calls
- * `drained` once. */
+/*
+ * Stops accepting, closes idle connections, lets running answers end for at most `grace_ms`, then answers what has no answer yet with 503 (its handler
+ * is told that it is gone), drops broken off streams, and closes the rest limits.linger_ms later. Calls `drained` once, when no
+ * connection is left. A further call sets a new grace.
+ */
 void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*drained)(void *context),
 		       void *context);
+/* For a drain: answers requests whose bodies have not come completely, so that no handler can have answered them, with 503 now. */
+void http_server_refuse_incomplete(struct http_server *server);
 /* Drops every connection (`gone` is called for requests that were not answered) and closes the listeners. */
 void http_server_free(struct http_server **server);
 unsigned http_server_connections(const struct http_server *server);

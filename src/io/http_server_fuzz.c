@@ -213,8 +213,19 @@ static void send_pieces(int fd, struct str bytes, size_t step)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct http_limits limits = { 512,	   16,	   128,	   4,	FAR_MS, FAR_MS,
-						   FAR_MS, FAR_MS, FAR_MS, 256, FAR_MS };
+	static const struct http_limits limits = {
+		.header_bytes = 512,
+		.header_fields = 16,
+		.target_bytes = 128,
+		.connections = 4,
+		.header_ms = FAR_MS,
+		.body_ms = FAR_MS,
+		.idle_ms = FAR_MS,
+		.write_ms = FAR_MS,
+		.linger_ms = FAR_MS,
+		.unsent_bytes = 256,
+		.accept_retry_ms = FAR_MS,
+	};
 	struct http_handler handler = { .request = handle };
 	struct sockaddr_storage none = { .ss_family = AF_UNIX };
 	struct http_listener listener = { .local = true };

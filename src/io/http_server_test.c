@@ -294,7 +294,7 @@ static void test_strictness(void **state)
 		peer_send(&peer, STR("GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"));
 		peer_expect_status(&peer, rows[i].status_line);
 		peer_read_to_end(&peer);
-		assert_true(str_ends_with(buf_str(&peer.got), STR(".\n")));
+		assert_true(str_ends_with(buf_str(&peer.got), STR(".\"}")));
 		assert_int_equal(bench.requests, 0);
 		peer_close(&peer);
 	}
@@ -337,9 +337,9 @@ static void test_refusal_text(void **state)
 	bench_start(&bench, &limits, answer_path);
 	connect_and_send(&peer, "GET / HTTP/1.1\r\n\r\n");
 	peer_expect(&peer,
-		    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
-		    "Content-Length: 24\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
-		    "There is no Host field.\n");
+		    "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+		    "Content-Length: 35\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+		    "{\"error\":\"There is no Host field.\"}");
 	peer_expect_closed(&peer);
 	/* The server still reads, so that nothing it has not read resets the connection, until we close, too. */
 	peer_send(&peer, STR("more and more"));
@@ -384,9 +384,9 @@ static void test_header_times_out(void **state)
 	bench_start(&bench, &limits, answer_path);
 	connect_and_send(&peer, "GET / HTTP/1.1\r\nHo");
 	peer_expect(&peer,
-		    "HTTP/1.1 408 Request Timeout\r\nContent-Type: text/plain; charset=utf-8\r\n"
-		    "Content-Length: 50\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
-		    "The header of the request did not arrive in time.\n");
+		    "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\n"
+		    "Content-Length: 61\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+		    "{\"error\":\"The header of the request did not arrive in time.\"}");
 	peer_expect_closed(&peer);
 	/* Lingering ends by its own time-out. */
 	while (http_server_connections(bench.server))
@@ -525,6 +525,55 @@ static void test_half_closed(void **state)
 	bench_stop(&bench);
 }
 
+/* It may do so while its handler works, over any socket; and what it had sent before is answered, too. */
+static void test_half_closed_before_the_answer(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	bench_start(&bench, &limits, bench_hold);
+	connect_and_send(&peer, "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_run(&bench);
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	bench_settle(&bench);
+	assert_int_equal(bench.gone, 0);
+	bench_answer(bench.held, "1");
+	peer_expect(&peer, OK(1, "1"));
+	assert_int_equal(bench.requests, 2);
+	bench_settle(&bench);
+	bench_answer(bench.held, "2");
+	peer_expect(&peer, OK(1, "2"));
+	peer_expect_closed(&peer);
+	peer_close(&peer);
+	assert_int_equal(http_server_connections(bench.server), 0);
+
+	/* Over TCP it is asked whether it is there. */
+	peer_connect_tcp(&peer, &bench);
+	peer_send(&peer, STR("GET /3 HTTP/1.1\r\nHost: a\r\n\r\n"));
+	while (bench.requests < 3)
+		bench_run(&bench);
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	peer_expect(&peer, "HTTP/1.1 100 Continue\r\n\r\n");
+	bench_settle(&bench);
+	assert_int_equal(bench.gone, 0);
+	bench_answer(bench.held, "3");
+	peer_expect(&peer, OK(1, "3"));
+	peer_expect_closed(&peer);
+	peer_close(&peer);
+
+	/* HTTP/1.0 has no interim answers. */
+	peer_connect_tcp(&peer, &bench);
+	peer_send(&peer, STR("GET /4 HTTP/1.0\r\nHost: a\r\n\r\n"));
+	while (bench.requests < 4)
+		bench_run(&bench);
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	while (!bench.gone)
+		bench_run(&bench);
+	peer_expect_closed(&peer);
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 /* -- peers that go away ------------------------------------------------------------------------------------------------ */
 
 static void test_gone(void **state)
@@ -541,6 +590,26 @@ static void test_gone(void **state)
 	assert_int_equal(bench.gone, 1);
 	assert_int_equal(http_server_connections(bench.server), 0);
 
+	/* One that had closed one direction before. */
+	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	while (!bench.held)
+		bench_run(&bench);
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	bench_settle(&bench);
+	assert_int_equal(bench.gone, 1);
+	peer_close(&peer);
+	bench_run(&bench);
+	assert_int_equal(bench.gone, 2);
+
+	/* Over TCP, where it looks like one that has closed one direction. */
+	peer_connect_tcp(&peer, &bench);
+	peer_send(&peer, STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	while (!bench.held)
+		bench_run(&bench);
+	peer_close(&peer);
+	while (bench.gone < 3)
+		bench_run(&bench);
+
 	/* The same over TCP, by a reset, with input that nobody has read. */
 	peer_connect_tcp(&peer, &bench);
 	peer_send(&peer, STR("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n"));
@@ -552,8 +621,9 @@ static void test_gone(void **state)
 		setsockopt(peer.fd, SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 }, sizeof(struct linger)),
 		0);
 	peer_close(&peer);
-	bench_run(&bench);
-	assert_int_equal(bench.gone, 2);
+	while (bench.gone < 4)
+		bench_run(&bench);
+	assert_int_equal(bench.gone, 4);
 	bench_stop(&bench);
 }
 
@@ -706,21 +776,39 @@ static void test_drain(void **state)
 	bench_stop(&bench);
 }
 
+#define UNAVAILABLE                                                                                          \
+	"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 40\r\n"       \
+	"X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"                                       \
+	"{\"error\":\"The server is shutting down.\"}"
+
+/* What has no answer when the grace is over gets one. The peer may take its time to read it, but not for ever. */
 static void test_drain_ends_by_force(void **state)
 {
-	struct peer peer;
+	struct peer peer, other;
 
 	(void)state;
 	drained_count = 0;
+	limits.linger_ms = 1;
 	bench_start(&bench, &limits, bench_hold);
 	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	bench_run(&bench);
+	connect_and_send(&other, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	while (bench.requests < 2)
+		bench_run(&bench);
+	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
+	bench_settle(&bench);
+	assert_int_equal(bench.gone, 0);
+	/* Somebody lost patience. */
 	http_server_drain(bench.server, 1, count_drained, &bench);
 	while (!drained_count)
 		bench_run(&bench);
-	assert_int_equal(bench.gone, 1);
+	assert_int_equal(bench.gone, 2);
+	peer_expect(&peer, UNAVAILABLE);
+	peer_expect(&other, UNAVAILABLE);
 	peer_expect_closed(&peer);
+	peer_expect_closed(&other);
 	peer_close(&peer);
+	peer_close(&other);
 	bench_stop(&bench);
 
 	/* Nothing to wait for: still later, and once. */
@@ -730,6 +818,32 @@ static void test_drain_ends_by_force(void **state)
 	assert_int_equal(drained_count, 0);
 	bench_run(&bench);
 	assert_int_equal(drained_count, 1);
+	bench_stop(&bench);
+}
+
+/* What cannot be answered, because it has not come, is refused; the others go on. */
+static void test_drain_refuses_incomplete(void **state)
+{
+	struct peer whole, half;
+
+	(void)state;
+	drained_count = 0;
+	bench_start(&bench, &limits, bench_hold);
+	connect_and_send(&half, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+	bench_run(&bench);
+	connect_and_send(&whole, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	while (bench.requests < 2)
+		bench_run(&bench);
+	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
+	http_server_refuse_incomplete(bench.server);
+	peer_expect(&half, UNAVAILABLE);
+	peer_expect_closed(&half);
+	assert_int_equal(bench.gone, 1);
+	peer_close(&half);
+	peer_close(&whole);
+	while (!drained_count)
+		bench_run(&bench);
+	assert_int_equal(bench.gone, 2);
 	bench_stop(&bench);
 }
 
@@ -843,6 +957,7 @@ int main(void)
 		cmocka_unit_test_setup(test_large_answers, set_up),
 		cmocka_unit_test_setup(test_slow_reader, set_up),
 		cmocka_unit_test_setup(test_half_closed, set_up),
+		cmocka_unit_test_setup(test_half_closed_before_the_answer, set_up),
 		cmocka_unit_test_setup(test_gone, set_up),
 		cmocka_unit_test_setup(test_answer_to_nobody, set_up),
 		cmocka_unit_test_setup(test_free_with_open_requests, set_up),
@@ -850,6 +965,7 @@ int main(void)
 		cmocka_unit_test_setup(test_out_of_descriptors, set_up),
 		cmocka_unit_test_setup(test_drain, set_up),
 		cmocka_unit_test_setup(test_drain_ends_by_force, set_up),
+		cmocka_unit_test_setup(test_drain_refuses_incomplete, set_up),
 		cmocka_unit_test_setup(test_upgrade, set_up),
 		cmocka_unit_test_setup(test_upgrade_fails, set_up),
 		cmocka_unit_test_setup(test_bad_limits, set_up),

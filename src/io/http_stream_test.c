@@ -199,7 +199,7 @@ static void test_slow_reader(void **state)
 
 /* -- ends that are none ------------------------------------------------------------------------------------------------ */
 
-/* An idle stream whose peer leaves is noticed without a write, by a close and by the close of one direction. */
+/* An idle stream whose peer leaves is noticed without a write. Over TCP one that only stopped sending looks the same. */
 static void test_gone(void **state)
 {
 	struct peer peer;
@@ -220,6 +220,26 @@ static void test_gone(void **state)
 		bench_run(&bench);
 	peer_expect_closed(&peer);
 	peer_close(&peer);
+	bench_stop(&bench);
+}
+
+/* Over a unix socket it does not, and goes on reading, until it closes. */
+static void test_half_closed(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	bench_start(&bench, &limits, start);
+	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&peer, HEAD);
+	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+	bench_settle(&bench);
+	assert_int_equal(http_stream_write(&stream, STR("x")), 0);
+	peer_expect(&peer, "1\r\nx\r\n");
+	assert_int_equal(bench.gone, 0);
+	peer_close(&peer);
+	while (!bench.gone)
+		bench_run(&bench);
 	bench_stop(&bench);
 }
 
@@ -311,6 +331,24 @@ static void test_drain(void **state)
 	bench_stop(&bench);
 }
 
+/* One that does not end is broken off, so that its reader knows. */
+static void test_drain_breaks_off(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	limits.linger_ms = 1;
+	bench_start(&bench, &limits, start);
+	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&peer, HEAD);
+	http_server_drain(bench.server, 1, nothing, &bench);
+	while (!bench.gone)
+		bench_run(&bench);
+	peer_expect_closed(&peer);
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 /* A body that comes while the answer is being streamed, and breaks: the answer cannot become another one. */
 static void take_data(struct http_request *request, struct str bytes, bool last, bool too_large)
 {
@@ -351,10 +389,12 @@ int main(void)
 		cmocka_unit_test_setup(test_large_piece, set_up),
 		cmocka_unit_test_setup(test_slow_reader, set_up),
 		cmocka_unit_test_setup(test_gone, set_up),
+		cmocka_unit_test_setup(test_half_closed, set_up),
 		cmocka_unit_test_setup(test_gone_while_writing, set_up),
 		cmocka_unit_test_setup(test_abort, set_up),
 		cmocka_unit_test_setup(test_input_meanwhile, set_up),
 		cmocka_unit_test_setup(test_drain, set_up),
+		cmocka_unit_test_setup(test_drain_breaks_off, set_up),
 		cmocka_unit_test_setup(test_both_directions, set_up),
 	};
 
