@@ -239,12 +239,24 @@ int api_take_text(struct api_call *call, const struct operation_input *input, st
 
 int api_take_object(struct api_call *call, struct str object, struct err *err)
 {
-	struct jsonrpc_members members;
+	const struct json_limits limits = {
+		.depth_max = (unsigned)settings_int(call->api->settings, SETTING_JSON_MAX_DEPTH),
+	};
+	struct json_member members[JSONRPC_MEMBERS_MAX];
+	size_t count = 0;
+	int code = object.n
+			   ? json_skim(object, &limits, call->arena, members, ARRAY_LEN(members), &count, err)
+			   : 0;
 
-	if (jsonrpc_members(object, call->arena, &members, err) < 0)
+	/* Too deep, or too many members: not what 413 stands for. */
+	if (code == ERR_TOO_LARGE) {
+		err_prefix(err, code, "the input");
+		return err->code = ERR_INVALID;
+	}
+	if (code < 0)
 		return err_prefix(err, ERR_INVALID, "the input is not a JSON object");
-	for (size_t i = 0; i < members.count; i++) {
-		const struct json_member *member = &members.at[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct json_member *member = &members[i];
 		const struct operation_input *input = operation_input_find(call->operation, member->key);
 
 		/* What an operation does not know may belong to a newer client: it is left alone, as JSON APIs do. */

@@ -1,6 +1,6 @@
 /* Inputs, as they come from JSON, a query or a path: what is taken, and how each mistake is named. */
 #include "base/base.h"
-#include "api/call.h"
+#include "api/api.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,8 @@
 
 struct fixture {
 	struct arena arena;
+	struct settings *settings;
+	struct api api;
 	struct api_call call;
 };
 
@@ -19,6 +21,8 @@ static int set_up(void **state)
 
 	arena_init(&f->arena, 0);
 	f->call.arena = &f->arena;
+	f->settings = f->api.settings = settings_new();
+	f->call.api = &f->api;
 	*state = f;
 	return 0;
 }
@@ -28,6 +32,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	arena_release(&f->arena);
+	settings_free(&f->settings);
 	free(f);
 	return 0;
 }
@@ -169,6 +174,29 @@ static void nothing_is_given_twice(void **state)
 	assert_string_equal(err.message, "\"path\" is given twice");
 }
 
+static const char *nested_input(struct buf *out, size_t depth)
+{
+	buf_clear(out, 0);
+	buf_append(out, STR("{\"args\":{\"x\":"));
+	for (size_t i = 2; i < depth; i++)
+		buf_append_char(out, '[');
+	for (size_t i = 2; i < depth; i++)
+		buf_append_char(out, ']');
+	buf_append(out, STR("}}"));
+	return buf_cstr(out);
+}
+
+/* As deep as everything else from outside: json.maxDepth, 128 unless it is set. */
+static void inputs_nest_so_deep_at_most(void **state)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	buf_init(&text, 4096);
+	takes(begin(state, OPERATION_CALL), nested_input(&text, 128));
+	refuses(state, OPERATION_CALL, nested_input(&text, 129),
+		"the input: line 1, column 140: more than 128 levels of nested arrays and objects");
+}
+
 static void what_is_no_object_is_refused(void **state)
 {
 	refuses(state, OPERATION_CALL, "[]",
@@ -240,13 +268,21 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(inputs_come_from_json),	       TEST(what_is_absent_or_null_has_its_default),
-		TEST(unknown_inputs_are_left_alone),   TEST(required_inputs_are_asked_for),
-		TEST(wrong_types_are_named),	       TEST(only_strings_are_joined),
-		TEST(words_of_a_choice_are_listed),    TEST(nothing_is_given_twice),
-		TEST(what_is_no_object_is_refused),    TEST(inputs_come_from_a_query),
-		TEST(a_name_alone_switches_on),	       TEST(mistakes_in_a_query_are_named),
-		TEST(a_query_gives_no_path_parameter), TEST(each_error_has_a_status),
+		TEST(inputs_nest_so_deep_at_most),
+		TEST(inputs_come_from_json),
+		TEST(what_is_absent_or_null_has_its_default),
+		TEST(unknown_inputs_are_left_alone),
+		TEST(required_inputs_are_asked_for),
+		TEST(wrong_types_are_named),
+		TEST(only_strings_are_joined),
+		TEST(words_of_a_choice_are_listed),
+		TEST(nothing_is_given_twice),
+		TEST(what_is_no_object_is_refused),
+		TEST(inputs_come_from_a_query),
+		TEST(a_name_alone_switches_on),
+		TEST(mistakes_in_a_query_are_named),
+		TEST(a_query_gives_no_path_parameter),
+		TEST(each_error_has_a_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

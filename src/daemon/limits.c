@@ -42,6 +42,7 @@ static void limits_of_pool(const struct settings *set, const char *supervisor, s
 	*ret_limits = (struct pool_limits){
 		.supervisor = supervisor,
 		.line_max = settings_bytes(set, SETTING_POOL_LINE_MAX),
+		.depth_max = (unsigned)settings_int(set, SETTING_JSON_MAX_DEPTH),
 		.stderr_keep = settings_bytes(set, SETTING_POOL_STDERR_KEEP),
 		.noise_keep = settings_bytes(set, SETTING_POOL_NOISE_KEEP),
 		.input_max = settings_bytes(set, SETTING_POOL_INPUT_MAX),

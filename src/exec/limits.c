@@ -12,6 +12,7 @@ void exec_limits_from_settings(const struct settings *set, struct exec_limits *r
 		.keep_files = (size_t)settings_int(set, SETTING_EXEC_KEEP_FILES),
 		.output_max = settings_bytes(set, SETTING_EXEC_OUTPUT_MAX),
 		.frame_max = settings_bytes(set, SETTING_EXEC_FRAME_MAX),
+		.depth_max = (unsigned)settings_int(set, SETTING_JSON_MAX_DEPTH),
 		.stderr_keep = settings_bytes(set, SETTING_EXEC_STDERR_KEEP),
 	};
 }

@@ -236,6 +236,13 @@ static void take_error(struct exec_process *process, struct record *record)
 	buf_append(&process->error, whole.n <= ERROR_TEXT_MAX ? whole : pick(record, few, ARRAY_LEN(few)));
 }
 
+static void channel_drop(struct exec_process *process, uint64_t bytes, struct str why)
+{
+	process->run->outcome.dropped_bytes += bytes;
+	process->run->outcome.dropped_frames++;
+	tell_warning(process, why);
+}
+
 static void channel_record(struct exec_channel *channel, struct str json)
 {
 	struct exec_process *process = container_of(channel, struct exec_process, channel);
@@ -247,12 +254,20 @@ static void channel_record(struct exec_channel *channel, struct str json)
 		      { "artifact", take_artifact },
 		      { "result", take_result },
 		      { "error", take_error } };
+	const struct json_limits limits = { .depth_max = process->spec.limits.depth_max };
 	struct record record = { .count = 0 };
 	struct str kind;
+	struct err err;
 
 	arena_init(&record.arena, 0);
-	if (json_skim(json, NULL, &record.arena, record.members, RECORD_MEMBERS_MAX, &record.count, NULL) < 0)
+	if (json_skim(json, &limits, &record.arena, record.members, RECORD_MEMBERS_MAX, &record.count, &err) <
+	    0) {
 		record.count = 0;
+		if (err.code == ERR_TOO_LARGE)
+			channel_drop(process, json.n,
+				     arena_printf(&record.arena, "a record was dropped: %s (json.maxDepth)",
+						  err.message));
+	}
 	kind = text_of(&record, STR("kind"));
 	if (str_eq(kind, STR("call")))
 		exec_calls_begin(process, record.members, record.count);
@@ -270,12 +285,10 @@ static void channel_too_long(struct exec_channel *channel, uint64_t bytes)
 	_cleanup_arena_ struct arena arena = { 0 };
 	char size[BYTE_SIZE_TEXT_MAX];
 
-	process->run->outcome.dropped_bytes += bytes;
-	process->run->outcome.dropped_frames++;
 	arena_init(&arena, 0);
 	byte_size_text(size, process->spec.limits.frame_max);
-	tell_warning(
-		process,
+	channel_drop(
+		process, bytes,
 		arena_printf(&arena,
 			     "a record of %llu bytes is over the limit of %s (exec.frameMax) and was dropped",
 			     (unsigned long long)bytes, size));

@@ -679,6 +679,23 @@ static void test_a_record_over_the_maximum(void **state)
 	}
 }
 
+static void test_a_record_over_the_depth(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene.spec.limits.depth_max = 8;
+		scene_run(&scene, "emit([[[[[[[[[1]]]]]]]]]); emit('y'); return 1");
+		assert_int_equal(scene_count(&scene, "emit"), 1);
+		assert_non_null(strstr(scene_member(&scene, "log", 0, "/msg"),
+				       "more than 8 levels of nested arrays and objects (json.maxDepth)"));
+		assert_member(&scene, "end", 0, "/dropped/frames", "1");
+		assert_member(&scene, "result", 0, "/value", "1");
+	}
+}
+
 static void test_a_forged_record_does_no_harm(void **state)
 {
 	struct scene scene;
@@ -835,6 +852,7 @@ int main(void)
 		cmocka_unit_test(test_a_cancelled_run_is_gone),
 		cmocka_unit_test(test_the_budget_leaves_room_for_the_result),
 		cmocka_unit_test(test_a_record_over_the_maximum),
+		cmocka_unit_test(test_a_record_over_the_depth),
 		cmocka_unit_test(test_a_forged_record_does_no_harm),
 		cmocka_unit_test(test_runs_that_cannot_start),
 		cmocka_unit_test(test_a_node_that_is_too_old),

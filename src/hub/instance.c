@@ -131,6 +131,7 @@ static void instance_init_client(struct instance *instance)
 	const struct instance_definition *d = instance->definition;
 	const struct mcp_client_limits limits = {
 		.message_max = d->line_max,
+		.depth_max = d->depth_max,
 		.requests_max = d->requests_max,
 		.noise_keep = d->noise_keep,
 	};

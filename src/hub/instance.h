@@ -29,6 +29,7 @@ struct instance_definition {
 	const char *cwd;		/* NULL: ours */
 	const char *supervisor;		/* path of the supervisor program */
 	size_t line_max;		/* bytes of one message of the server */
+	unsigned depth_max;		/* its nesting; 0: JSON_DEPTH_MAX */
 	size_t stderr_keep, noise_keep; /* bytes kept for errors and status */
 	size_t input_max;		/* unsent bytes on the way to the server */
 	size_t requests_max;		/* in flight at once */

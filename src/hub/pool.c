@@ -328,6 +328,7 @@ static void group_define_process(struct pool_group *group)
 		.cwd = d->cwd,
 		.supervisor = limits->supervisor,
 		.line_max = limits->line_max,
+		.depth_max = limits->depth_max,
 		.stderr_keep = limits->stderr_keep,
 		.noise_keep = limits->noise_keep,
 		.input_max = limits->input_max,

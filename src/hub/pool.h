@@ -28,6 +28,7 @@ struct pool_group;
 struct pool_limits {
 	const char *supervisor;		/* path of the supervisor program */
 	size_t line_max;		/* bytes of one message of a server */
+	unsigned depth_max;		/* its nesting; 0: JSON_DEPTH_MAX */
 	size_t stderr_keep, noise_keep; /* bytes kept for errors and status */
 	size_t input_max;		/* unsent bytes on the way to a server */
 	size_t requests_max;		/* in flight at one instance */

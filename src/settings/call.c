@@ -59,6 +59,8 @@ int settings_for_call(const struct settings **ret_set, const struct settings *ba
 		      struct arena *arena, struct err *err)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
+	const struct json_limits limits = { .depth_max =
+						    (unsigned)settings_int(base, SETTING_JSON_MAX_DEPTH) };
 	const struct json *key, *value;
 	struct settings *set;
 	int r;
@@ -66,7 +68,7 @@ int settings_for_call(const struct settings **ret_set, const struct settings *ba
 	*ret_set = base;
 	if (header.n == 0)
 		return 0;
-	r = json_parse(&doc, header, NULL, err);
+	r = json_parse(&doc, header, &limits, err);
 	if (r < 0)
 		return err_prefix(err, ERR_INVALID, "X-Mcpx-Settings");
 	if (!json_is(json_root(&doc), JSON_OBJECT))

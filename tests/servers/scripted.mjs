@@ -5,7 +5,7 @@
 //   noise      lines that are no JSON, before every answer      stubborn   ignore the end of stdin and SIGTERM
 //   forks      start that many children that outlive it         revision   the newest protocol revision it knows
 // Its tools: echo {text}, env {name}, sleep {ms}, fail {text}, error {text}, exit {status}, big {bytes}, image {}, progress {steps, ms},
-// pid {}, structured {value}, announce {} (adds the tool `late` and says that the list changed).
+// pid {}, structured {value}, nested {depth}, announce {} (adds the tool `late` and says that the list changed).
 import { spawn } from 'node:child_process';
 import readline from 'node:readline';
 
@@ -79,6 +79,10 @@ const tools = {
 		},
 	],
 	pid: [object(), () => text(String(process.pid))],
+	nested: [
+		object({ depth: { type: 'integer' } }),
+		({ depth }) => ({ ...text('nested'), structuredContent: { value: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) } }),
+	],
 	structured: [
 		object({ value: {} }),
 		({ value }) => ({ ...text(JSON.stringify({ value })), structuredContent: { value } }),
