@@ -199,6 +199,11 @@ int api_init(struct api *api, struct err *err)
 		.session_idle_ms = settings_duration(set, SETTING_PROTO_SESSION_IDLE),
 		.keep_alive_ms = settings_duration(set, SETTING_TRANSPORT_SSE_KEEP_ALIVE),
 		.streams_max = (size_t)settings_int(set, SETTING_PROTO_STREAM_MAX),
+		.replay = { .events_max = (size_t)settings_int(set, SETTING_PROTO_REPLAY_EVENTS),
+			    .bytes_max = settings_bytes(set, SETTING_PROTO_REPLAY_BYTES),
+			    .age_ms = settings_duration(set, SETTING_PROTO_REPLAY_AGE) },
+		.prime_ms = settings_duration(set, SETTING_PROTO_STREAM_AFTER),
+		.retry_ms = settings_duration(set, SETTING_PROTO_RETRY),
 	};
 
 	list_init(&api->stdio_doors);

@@ -60,6 +60,7 @@ struct door_session *door_session_new(struct mcp_http_door *door, struct str pri
 	list_init(&ds->idle_node);
 	list_init(&ds->streams);
 	door_init_session(door, &ds->session, principal, peer);
+	replay_init(&ds->replay, door->loop, &door->options.replay);
 	return ds;
 }
 
@@ -116,6 +117,7 @@ static void expire(struct timer *timer)
 static void door_session_free(struct door_session *ds)
 {
 	list_remove(&ds->idle_node);
+	replay_release(&ds->replay);
 	free(ds);
 }
 
@@ -216,8 +218,45 @@ static void refuse_method(struct http_request *request)
 
 /* -- GET and DELETE: legacy sessions only ---------------------------------------------------------------- */
 
+bool door_session_is_resumable(const struct door_session *ds)
+{
+	return ds->id.n && !ds->closed && ds->door->options.replay.events_max > 0 &&
+	       mcp_has(ds->session.revision, MCP_HAS_HTTP_SESSIONS);
+}
+
+void door_replay(struct door_session *ds, struct events *events, struct replay_id from)
+{
+	const struct replay_event *event = NULL;
+	char id[REPLAY_ID_MAX];
+
+	while ((event = replay_after(&ds->replay, from, event))) {
+		struct buf message;
+
+		buf_init(&message, JSON_BYTES_MAX);
+		buf_append(&message, event->message);
+		events_send(events, replay_id_write(event->id, id), &message, true);
+		buf_release(&message);
+	}
+}
+
+/* A client that lost a stream names the last event it saw, whatever the stream began with. */
+static void resume(struct door_session *ds, struct http_request *request, struct str last)
+{
+	struct replay_id from;
+
+	if (!replay_id_read(last, &from))
+		door_refuse_plainly(request, 400, "the header Last-Event-ID is no id that this server gave");
+	else if (from.kind == REPLAY_GET)
+		stream_start(ds, request, from);
+	else if (!exchange_resume(ds, request, from))
+		door_refuse_plainly(
+			request, 400,
+			"the header Last-Event-ID names an event whose stream is not kept any more");
+}
+
 static void serve_get(struct mcp_http_door *door, struct http_request *request, struct str principal)
 {
+	struct str last = http_field(request, STR("last-event-id"));
 	struct door_session *ds;
 
 	if (!accept_admits(http_field(request, STR("accept")), STR("text/event-stream"))) {
@@ -227,10 +266,10 @@ static void serve_get(struct mcp_http_door *door, struct http_request *request, 
 	ds = door_session_of(door, request, principal);
 	if (!ds)
 		return;
-	if (ds->stream_count >= door->options.streams_max)
-		door_refuse_plainly(request, 409, "this session has all the streams it may have");
+	if (last.n && door_session_is_resumable(ds))
+		resume(ds, request, last);
 	else
-		stream_start(ds, request);
+		stream_start(ds, request, (struct replay_id){ .kind = REPLAY_GET });
 }
 
 static void serve_delete(struct mcp_http_door *door, struct http_request *request, struct str principal)

@@ -8,8 +8,12 @@
  *
  * An answer is plain JSON as long as nothing else has to be sent before it. The first progress or log message
  * turns it into an SSE stream, and so does a long silence, because what is between us and the client may
- * close a connection that carries nothing. A legacy client that disconnects does not cancel its calls; a
- * modern one does. On the loop thread.
+ * close a connection that carries nothing.
+ *
+ * A modern client that disconnects cancels its calls. A legacy one does not: its streams carry event ids, and
+ * what was sent, or would have been, is kept for a while for a GET with Last-Event-ID. A stream of 2025-11-25
+ * begins with an event that says nothing but its id, so that no answer is lost from then on. On the loop
+ * thread.
  */
 #ifndef MCP_HTTP_DOOR_H
 #define MCP_HTTP_DOOR_H
@@ -23,11 +27,21 @@
 
 struct mcp_http_door;
 
+/* What is kept of the events of one session. No events: streams have no ids and cannot be resumed. */
+struct mcp_replay_limits {
+	size_t events_max;
+	size_t bytes_max; /* of their messages together; a larger message is not kept */
+	uint64_t age_ms;
+};
+
 struct mcp_http_door_options {
 	size_t sessions_max;	  /* legacy; the one unused for longest makes room; 503 when none is */
 	uint64_t session_idle_ms; /* a session without requests, calls and streams ends after this */
 	size_t streams_max;	  /* GET streams of one session; 409 beyond */
 	uint64_t keep_alive_ms;	  /* of a stream, and before a quiet answer becomes one; 0: never */
+	struct mcp_replay_limits replay;
+	uint64_t prime_ms; /* before an answer to 2025-11-25 becomes a stream, so that it can be resumed */
+	uint64_t retry_ms; /* what such a stream tells its client to wait before it comes back; 0: nothing */
 };
 
 /* `server` outlives the door. */

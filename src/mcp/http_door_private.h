@@ -1,6 +1,6 @@
 /*
  * http_door_private.h - the parts of the door: http_door.c keeps the sessions, http_post.c reads what a POST
- * brings, http_exchange.c answers it, http_stream.c answers a GET.
+ * brings, http_exchange.c answers it, http_stream.c answers a GET, http_replay.c keeps what was sent.
  */
 #ifndef MCP_HTTP_DOOR_PRIVATE_H
 #define MCP_HTTP_DOOR_PRIVATE_H
@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "mcp/http_door.h"
 #include "mcp/http_events.h"
+#include "mcp/http_replay.h"
 #include "mcp/incoming.h"
 #include "mcp/server_private.h"
 
@@ -35,6 +36,7 @@ struct door_session {
 	struct list_node idle_node; /* in door->idle */
 	struct list_node streams;   /* struct door_stream, newest last */
 	size_t stream_count;
+	struct replay replay;
 	bool closed; /* `session` is released */
 };
 
@@ -63,7 +65,8 @@ void door_refuse_plainly(struct http_request *request, unsigned status, const ch
 /* One POST, from the moment its headers were accepted to the end of its answer. */
 struct door_exchange {
 	struct mcp_http_door *door;
-	struct http_request *request; /* NULL once it was answered or its client has gone */
+	struct http_request *request; /* what it is sent to: the POST, or the GET of a client that came back.
+				       * NULL once it was answered or its client has gone */
 	struct str principal;	      /* of the request's arena */
 	void *peer;
 	struct list_node node; /* in door->exchanges */
@@ -77,9 +80,16 @@ struct door_exchange {
 	struct buf answers;   /* of a batch, so far */
 	struct events events; /* once streaming */
 	bool streaming;
-	struct timer silence; /* until an answer becomes a stream by itself */
+	struct replay_id stream; /* once streaming what can be resumed */
+	bool detached;		 /* its client has gone, and may come back for the rest */
+	struct timer silence;	 /* until an answer becomes a stream by itself */
 	struct deferred over;
 };
+
+/* One that belongs to the request, and says so to it. */
+struct door_exchange *exchange_new(struct mcp_http_door *door, struct http_request *request,
+				   struct str principal, void *peer);
+void exchange_use(struct door_exchange *exchange, struct door_session *ds);
 
 /* Reads the request's headers, then its body, then answers. */
 void exchange_start(struct mcp_http_door *door, struct http_request *request, struct str principal,
@@ -97,12 +107,22 @@ void exchange_send(struct door_exchange *exchange, const struct mcp_outgoing *ou
 /* `expected` answers will come, or have come already; none: 202. */
 void exchange_wait(struct door_exchange *exchange, size_t expected);
 
+/* Sends to the GET what the answer to a POST has sent since `from`, and what is still to come. False: nothing is
+ * known of it any more. */
+bool exchange_resume(struct door_session *ds, struct http_request *request, struct replay_id from);
+
 void exchanges_drain(struct mcp_http_door *door);
 void exchanges_free(struct mcp_http_door *door);
 
-/* One GET. */
+/* Whether the events of the session get ids. */
+bool door_session_is_resumable(const struct door_session *ds);
+/* Sends again what was kept after `from`. */
+void door_replay(struct door_session *ds, struct events *events, struct replay_id from);
+
+/* One GET. It goes on with the stream of `from`, if that is any, and is refused with 409 when there are too
+ * many. */
 struct door_stream;
-void stream_start(struct door_session *ds, struct http_request *request);
+void stream_start(struct door_session *ds, struct http_request *request, struct replay_id from);
 /* Sends to the newest stream of the session. False: there is none that takes it. */
 bool streams_send(struct door_session *ds, struct buf *message);
 void streams_end(struct door_session *ds);

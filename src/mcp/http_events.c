@@ -65,25 +65,37 @@ void events_start(struct events *events, struct http_request *request, struct lo
 	events_heard(events);
 }
 
-static void write_event(struct buf *out, struct buf *message)
+static void write_event(struct buf *out, struct str id, struct buf *message)
 {
 	jsonrpc_make_line(message, 0);
-	buf_reserve(out, message->n + sizeof("event: message\ndata: \n\n"));
-	sse_event(out, STR("message"), (struct str){ 0 }, buf_str(message));
+	buf_reserve(out, message->n + id.n + sizeof("event: message\nid: \ndata: \n\n"));
+	sse_event(out, STR("message"), id, buf_str(message));
 }
 
-bool events_send(struct events *events, struct buf *message, bool must)
+void events_prime(struct events *events, struct str id, uint64_t retry_ms)
+{
+	_cleanup_buf_ struct buf text = { 0 };
+
+	buf_init(&text, JSON_BYTES_MAX);
+	if (retry_ms)
+		sse_retry(&text, retry_ms);
+	sse_event(&text, (struct str){ 0 }, id, STR(""));
+	/* The first on the stream: while nothing is held, all is taken. */
+	(void)http_stream_write(&events->stream, buf_str(&text));
+}
+
+bool events_send(struct events *events, struct str id, struct buf *message, bool must)
 {
 	struct buf event;
 
 	BUG_ON(!events->open || events->ending);
 	if (events->waiting.n) {
 		if (must)
-			write_event(&events->waiting, message);
+			write_event(&events->waiting, id, message);
 		return must;
 	}
 	buf_init(&event, JSON_BYTES_MAX);
-	write_event(&event, message);
+	write_event(&event, id, message);
 	if (http_stream_write(&events->stream, buf_str(&event)) == ERR_BUSY) {
 		events->waiting = event;
 		return true;

@@ -10,6 +10,36 @@
 
 /* -- life ------------------------------------------------------------------------------------------------ */
 
+static void exchange_take(struct door_exchange *exchange, struct http_request *request)
+{
+	exchange->request = request;
+	exchange->detached = false;
+	request->owner = exchange;
+	request->gone = exchange_gone;
+}
+
+struct door_exchange *exchange_new(struct mcp_http_door *door, struct http_request *request,
+				   struct str principal, void *peer)
+{
+	struct door_exchange *exchange = xnew(struct door_exchange);
+
+	exchange->door = door;
+	exchange->principal = arena_copy(&request->arena, principal);
+	exchange->peer = peer;
+	exchange->expected = SIZE_MAX;
+	list_init(&exchange->over.node);
+	buf_init(&exchange->answers, door->server->limits.answer_max);
+	list_append(&door->exchanges, &exchange->node);
+	exchange_take(exchange, request);
+	return exchange;
+}
+
+void exchange_use(struct door_exchange *exchange, struct door_session *ds)
+{
+	exchange->ds = ds;
+	door_session_use(ds);
+}
+
 static void exchange_free(struct door_exchange *exchange)
 {
 	if (exchange->modern)
@@ -38,6 +68,7 @@ void exchange_finish(struct door_exchange *exchange)
 	if (exchange->request)
 		exchange->request->gone = NULL;
 	exchange->request = NULL;
+	exchange->detached = false;
 	timer_stop(&exchange->silence);
 	loop_defer(exchange->door->loop, &exchange->over, exchange_over);
 }
@@ -50,7 +81,7 @@ static struct mcp_session *exchange_session(struct door_exchange *exchange)
 }
 
 /* A modern client that goes away cancels (transports, "Cancellation"); a legacy one may only have lost its
- * connection. */
+ * connection. If it knows an id of the stream it can come back, so the exchange waits for its answers. */
 void exchange_gone(struct http_request *request)
 {
 	struct door_exchange *exchange = request->owner;
@@ -58,6 +89,12 @@ void exchange_gone(struct http_request *request)
 
 	if (exchange->streaming)
 		events_release(&exchange->events);
+	if (exchange->stream.stream && session && exchange->answered < exchange->expected) {
+		exchange->request->gone = NULL;
+		exchange->request = NULL;
+		exchange->detached = true;
+		return;
+	}
 	exchange_finish(exchange);
 	if (session)
 		mcp_session_route_gone(session, exchange, exchange->modern);
@@ -107,6 +144,44 @@ static void exchange_room(struct events *events)
 		exchange_finish(exchange);
 }
 
+/* Sends it as an event, and keeps it for a client that has gone or will have missed it. What a slow reader has no
+ * room for is lost when it is a hint: progress and log messages. */
+static void exchange_emit(struct door_exchange *exchange, struct buf *message, bool hint)
+{
+	char text[REPLAY_ID_MAX];
+	struct str id = { NULL, 0 };
+
+	if (exchange->stream.stream) {
+		replay_next(&exchange->ds->replay, &exchange->stream);
+		replay_keep(&exchange->ds->replay, exchange->stream, buf_str(message), hint);
+		id = replay_id_write(exchange->stream, text);
+	}
+	if (exchange->request)
+		events_send(&exchange->events, id, message, !hint);
+}
+
+static bool may_prime(const struct door_exchange *exchange)
+{
+	return exchange->ds && door_session_is_resumable(exchange->ds) &&
+	       mcp_has(exchange->ds->session.revision, MCP_HAS_STREAM_PRIMING);
+}
+
+/* Gives the stream its place among those of the session, when there is anything to come on it. */
+static void make_resumable(struct door_exchange *exchange)
+{
+	char text[REPLAY_ID_MAX];
+
+	if (!exchange->ds || !door_session_is_resumable(exchange->ds) ||
+	    exchange->answered >= exchange->expected)
+		return;
+	exchange->stream = replay_stream(&exchange->ds->replay, REPLAY_POST);
+	if (!may_prime(exchange))
+		return;
+	replay_next(&exchange->ds->replay, &exchange->stream);
+	events_prime(&exchange->events, replay_id_write(exchange->stream, text),
+		     exchange->door->options.retry_ms);
+}
+
 /* From now on everything is an event. Answers of a batch that are there already leave as a batch. */
 static void start_streaming(struct door_exchange *exchange)
 {
@@ -116,9 +191,10 @@ static void start_streaming(struct door_exchange *exchange)
 	timer_stop(&exchange->silence);
 	events_start(&exchange->events, exchange->request, exchange->door->loop,
 		     exchange->door->options.keep_alive_ms, exchange_room);
+	make_resumable(exchange);
 	if (exchange->answers.n && !buf_failed(&exchange->answers)) {
 		buf_append_char(&exchange->answers, ']');
-		events_send(&exchange->events, &exchange->answers, true);
+		exchange_emit(exchange, &exchange->answers, false);
 		buf_clear(&exchange->answers, 0);
 	}
 }
@@ -145,8 +221,12 @@ static void respond_batch(struct door_exchange *exchange)
 /* Ends the answer when all has come. A request that was cancelled has no response; its stream is empty. */
 static void exchange_check(struct door_exchange *exchange)
 {
-	if (!exchange->request || exchange->answered < exchange->expected)
+	if ((!exchange->request && !exchange->detached) || exchange->answered < exchange->expected)
 		return;
+	if (exchange->detached) {
+		exchange_finish(exchange);
+		return;
+	}
 	if (!exchange->streaming && exchange->answers.n) {
 		respond_batch(exchange);
 		return;
@@ -166,7 +246,7 @@ static void send_answer(struct door_exchange *exchange, const struct mcp_outgoin
 	if (outgoing->initialized)
 		door_session_register(exchange->ds);
 	if (exchange->streaming)
-		events_send(&exchange->events, outgoing->text, true);
+		exchange_emit(exchange, outgoing->text, false);
 	else if (exchange->batch && !outgoing->for_all)
 		collect_answer(exchange, buf_str(outgoing->text));
 	else
@@ -175,13 +255,12 @@ static void send_answer(struct door_exchange *exchange, const struct mcp_outgoin
 
 void exchange_send(struct door_exchange *exchange, const struct mcp_outgoing *outgoing)
 {
-	if (!exchange->request)
+	if (!exchange->request && !exchange->detached)
 		return;
 	switch (outgoing->kind) {
 	case MCP_OUT_RELATED:
-		/* What a slow reader has no room for is lost: progress and log messages are hints. */
 		start_streaming(exchange);
-		events_send(&exchange->events, outgoing->text, false);
+		exchange_emit(exchange, outgoing->text, true);
 		return;
 	case MCP_OUT_ANSWER:
 		exchange->answered++;
@@ -201,6 +280,16 @@ static void silence_over(struct timer *timer)
 	start_streaming(container_of(timer, struct door_exchange, silence));
 }
 
+/* How long an answer may take before it becomes a stream by itself; 0: as long as it likes. */
+static uint64_t silence_max(const struct door_exchange *exchange)
+{
+	const struct mcp_http_door_options *options = &exchange->door->options;
+
+	if (!may_prime(exchange) || (options->keep_alive_ms && options->keep_alive_ms < options->prime_ms))
+		return options->keep_alive_ms;
+	return options->prime_ms;
+}
+
 /* `expected` answers will come or have come. */
 void exchange_wait(struct door_exchange *exchange, size_t expected)
 {
@@ -212,10 +301,72 @@ void exchange_wait(struct door_exchange *exchange, size_t expected)
 		exchange_finish(exchange);
 		return;
 	}
-	if (exchange->door->options.keep_alive_ms && !exchange->streaming)
-		timer_start(&exchange->silence, exchange->door->loop, exchange->door->options.keep_alive_ms,
-			    silence_over);
+	if (!exchange->streaming && silence_max(exchange))
+		timer_start(&exchange->silence, exchange->door->loop, silence_max(exchange), silence_over);
 	exchange_check(exchange);
+}
+
+/* -- coming back ----------------------------------------------------------------------------------------- */
+
+static struct door_exchange *find_exchange(const struct door_session *ds, struct replay_id id)
+{
+	struct door_exchange *exchange;
+
+	list_for_each(exchange, &ds->door->exchanges, node)
+		if (exchange->ds == ds && exchange->stream.stream == id.stream &&
+		    (exchange->request || exchange->detached))
+			return exchange;
+	return NULL;
+}
+
+/* The connection that the client has lost may still look open to us. */
+static void exchange_hang_up(struct door_exchange *exchange)
+{
+	if (!exchange->request)
+		return;
+	exchange->request->gone = NULL;
+	exchange->request = NULL;
+	exchange->detached = true;
+	http_stream_abort(&exchange->events.stream);
+	events_release(&exchange->events);
+}
+
+static void exchange_replay(struct door_exchange *exchange, struct replay_id from)
+{
+	events_start(&exchange->events, exchange->request, exchange->door->loop,
+		     exchange->door->options.keep_alive_ms, exchange_room);
+	door_replay(exchange->ds, &exchange->events, from);
+}
+
+/* All was said already. */
+static void replay_ended(struct door_session *ds, struct http_request *request, struct replay_id from)
+{
+	struct door_exchange *exchange = exchange_new(ds->door, request, (struct str){ NULL, 0 }, NULL);
+
+	exchange_use(exchange, ds);
+	exchange->expected = 0;
+	exchange->streaming = true;
+	exchange_replay(exchange, from);
+	end_streaming(exchange);
+}
+
+bool exchange_resume(struct door_session *ds, struct http_request *request, struct replay_id from)
+{
+	struct door_exchange *exchange = find_exchange(ds, from);
+
+	if (!exchange && !replay_knows(&ds->replay, from))
+		return false;
+	if (exchange)
+		exchange_hang_up(exchange);
+	if (exchange && exchange->answered < exchange->expected) {
+		exchange_take(exchange, request);
+		exchange_replay(exchange, from);
+		return true;
+	}
+	if (exchange)
+		exchange_finish(exchange);
+	replay_ended(ds, request, from);
+	return true;
 }
 
 /* -- shutdown -------------------------------------------------------------------------------------------- */

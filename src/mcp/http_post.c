@@ -79,12 +79,6 @@ static void refuse_half_modern(struct door_exchange *exchange, const struct json
 
 /* -- legacy messages ------------------------------------------------------------------------------------- */
 
-static void exchange_use(struct door_exchange *exchange, struct door_session *ds)
-{
-	exchange->ds = ds;
-	door_session_use(ds);
-}
-
 static bool exchange_find_session(struct door_exchange *exchange)
 {
 	struct door_session *ds = door_session_of(exchange->door, exchange->request, exchange->principal);
@@ -209,7 +203,6 @@ static const char *headers_problem(const struct http_request *request, unsigned 
 void exchange_start(struct mcp_http_door *door, struct http_request *request, struct str principal,
 		    void *peer)
 {
-	struct door_exchange *exchange;
 	unsigned status;
 	const char *problem = headers_problem(request, &status);
 
@@ -217,16 +210,6 @@ void exchange_start(struct mcp_http_door *door, struct http_request *request, st
 		door_refuse_plainly(request, status, problem);
 		return;
 	}
-	exchange = xnew(struct door_exchange);
-	exchange->door = door;
-	exchange->request = request;
-	exchange->principal = arena_copy(&request->arena, principal);
-	exchange->peer = peer;
-	exchange->expected = SIZE_MAX;
-	list_init(&exchange->over.node);
-	buf_init(&exchange->answers, door->server->limits.answer_max);
-	list_append(&door->exchanges, &exchange->node);
-	request->owner = exchange;
-	request->gone = exchange_gone;
+	exchange_new(door, request, principal, peer);
 	http_read_body(request, door->server->limits.message_max, exchange_body);
 }

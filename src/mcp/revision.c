@@ -25,6 +25,7 @@ static const uint8_t features[MCP_FEATURE_COUNT] = {
 	[MCP_HAS_HTTP_SESSIONS] = R25A | R25B | R25C,
 	[MCP_HAS_VERSION_HEADER] = R25B | R25C | R26,
 	[MCP_HAS_ROUTING_HEADERS] = R26,
+	[MCP_HAS_STREAM_PRIMING] = R25C,
 	[MCP_HAS_BATCHES] = R25A,
 	[MCP_HAS_PROGRESS_MESSAGE] = ALL & ~R24,
 	[MCP_HAS_AUDIO] = ALL & ~R24,
@@ -42,7 +43,9 @@ static const uint8_t features[MCP_FEATURE_COUNT] = {
 
 /* One row; what follows `when` are further fields. */
 #define REQUEST(text, who, when, ...)                                                                        \
-	{ .name = STR_INIT(text), .sender = (who), .revisions = (when), __VA_ARGS__ }
+	{                                                                                                    \
+		.name = STR_INIT(text), .sender = (who), .revisions = (when), __VA_ARGS__                    \
+	}
 #define NOTICE(text, who, when) REQUEST(text, who, when, .notification = true)
 #define ROUTED_BY(parameter) .routing_name = STR_INIT(parameter)
 #define LISTS(member) .list_member = STR_INIT(member)

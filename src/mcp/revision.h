@@ -48,6 +48,7 @@ enum mcp_feature {
 	MCP_HAS_REQUEST_META,	    /* version and capabilities in every params._meta; server/discover */
 	MCP_HAS_STREAMABLE_HTTP,    /* one endpoint for POST (and GET, DELETE where there are sessions) */
 	MCP_HAS_HTTP_SESSIONS,	    /* Mcp-Session-Id, GET stream, DELETE */
+	MCP_HAS_STREAM_PRIMING,	    /* a stream may begin with an event that says nothing but its id */
 	MCP_HAS_VERSION_HEADER,	    /* MCP-Protocol-Version is required after initialize */
 	MCP_HAS_ROUTING_HEADERS,    /* Mcp-Method, Mcp-Name */
 	MCP_HAS_BATCHES,	    /* arrays of messages */

@@ -77,25 +77,16 @@ static void features_stand_in_the_columns_of_the_matrix(void **state)
 		enum mcp_feature feature;
 		const char *columns;
 	} rows[] = {
-		{ MCP_HAS_HANDSHAKE, "xxxx-" },
-		{ MCP_HAS_REQUEST_META, "----x" },
-		{ MCP_HAS_STREAMABLE_HTTP, "-xxxx" },
-		{ MCP_HAS_HTTP_SESSIONS, "-xxx-" },
-		{ MCP_HAS_VERSION_HEADER, "--xxx" },
-		{ MCP_HAS_ROUTING_HEADERS, "----x" },
-		{ MCP_HAS_BATCHES, "-x---" },
-		{ MCP_HAS_PROGRESS_MESSAGE, "-xxxx" },
-		{ MCP_HAS_AUDIO, "-xxxx" },
-		{ MCP_HAS_RESOURCE_LINK, "--xxx" },
-		{ MCP_HAS_STRUCTURED_CONTENT, "--xxx" },
-		{ MCP_HAS_ANY_STRUCTURED, "----x" },
-		{ MCP_HAS_RESULT_TYPE, "----x" },
-		{ MCP_HAS_CACHE_HINTS, "----x" },
-		{ MCP_HAS_LISTEN, "----x" },
-		{ MCP_HAS_SERVER_REQUESTS, "xxxx-" },
-		{ MCP_HAS_ELICITATION, "--xxx" },
-		{ MCP_HAS_CORE_TASKS, "---x-" },
-		{ MCP_HAS_COMPLETIONS_CAPABILITY, "-xxxx" },
+		{ MCP_HAS_HANDSHAKE, "xxxx-" },	       { MCP_HAS_REQUEST_META, "----x" },
+		{ MCP_HAS_STREAMABLE_HTTP, "-xxxx" },  { MCP_HAS_HTTP_SESSIONS, "-xxx-" },
+		{ MCP_HAS_VERSION_HEADER, "--xxx" },   { MCP_HAS_ROUTING_HEADERS, "----x" },
+		{ MCP_HAS_STREAM_PRIMING, "---x-" },   { MCP_HAS_BATCHES, "-x---" },
+		{ MCP_HAS_PROGRESS_MESSAGE, "-xxxx" }, { MCP_HAS_AUDIO, "-xxxx" },
+		{ MCP_HAS_RESOURCE_LINK, "--xxx" },    { MCP_HAS_STRUCTURED_CONTENT, "--xxx" },
+		{ MCP_HAS_ANY_STRUCTURED, "----x" },   { MCP_HAS_RESULT_TYPE, "----x" },
+		{ MCP_HAS_CACHE_HINTS, "----x" },      { MCP_HAS_LISTEN, "----x" },
+		{ MCP_HAS_SERVER_REQUESTS, "xxxx-" },  { MCP_HAS_ELICITATION, "--xxx" },
+		{ MCP_HAS_CORE_TASKS, "---x-" },       { MCP_HAS_COMPLETIONS_CAPABILITY, "-xxxx" },
 	};
 	char text[MCP_REVISION_COUNT + 1];
 
