@@ -43,7 +43,7 @@ struct exec_limits {
 	size_t keep_files; /* and the oldest beyond so many */
 	size_t output_max; /* the budget; 0: none, for a caller that passes everything on and keeps nothing */
 	size_t frame_max;  /* one record of the script's channel */
-	unsigned depth_max;  /* its nesting; 0: JSON_DEPTH_MAX */
+	unsigned depth_max; /* its nesting; 0: JSON_DEPTH_MAX */
 	size_t stderr_keep; /* end of stderr that is kept for the error */
 };
 

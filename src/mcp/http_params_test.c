@@ -38,13 +38,9 @@ static void check(const struct row *row)
 }
 
 #define STRING_ROW(argument, header, problem)                                                                \
-	{                                                                                                    \
-		TOOL(MARKED("string")), "{\"region\":" argument "}", "Mcp-Param-Region", header, problem     \
-	}
+	{ TOOL(MARKED("string")), "{\"region\":" argument "}", "Mcp-Param-Region", header, problem }
 #define NUMBER_ROW(argument, header, problem)                                                                \
-	{                                                                                                    \
-		TOOL(MARKED("integer")), "{\"region\":" argument "}", "Mcp-Param-Region", header, problem    \
-	}
+	{ TOOL(MARKED("integer")), "{\"region\":" argument "}", "Mcp-Param-Region", header, problem }
 
 static void headers_repeat_arguments(void **state)
 {

@@ -43,9 +43,7 @@ static const uint8_t features[MCP_FEATURE_COUNT] = {
 
 /* One row; what follows `when` are further fields. */
 #define REQUEST(text, who, when, ...)                                                                        \
-	{                                                                                                    \
-		.name = STR_INIT(text), .sender = (who), .revisions = (when), __VA_ARGS__                    \
-	}
+	{ .name = STR_INIT(text), .sender = (who), .revisions = (when), __VA_ARGS__ }
 #define NOTICE(text, who, when) REQUEST(text, who, when, .notification = true)
 #define ROUTED_BY(parameter) .routing_name = STR_INIT(parameter)
 #define LISTS(member) .list_member = STR_INIT(member)
