@@ -109,6 +109,17 @@ static void indented(struct cli *cli, struct buf *out, enum style style, struct 
 	buf_append_char(out, '\n');
 }
 
+static void instance_warnings(struct cli *cli, const struct json *instance, struct buf *out)
+{
+	const struct json *warning;
+
+	json_for_each(warning, json_get(instance, STR("warnings")))
+		indented(cli, out, STYLE_FAINT,
+			 arena_printf(&cli->arena, "%.*s: %.*s",
+				      STR_ARG(json_str(json_get(instance, STR("id")))),
+				      STR_ARG(json_str(warning))));
+}
+
 /* What is wrong with a server, under its name; nothing for one that is well. */
 static void server_problems(struct cli *cli, const struct json *server, struct buf *out)
 {
@@ -136,6 +147,7 @@ static void server_problems(struct cli *cli, const struct json *server, struct b
 					STR_ARG(json_str(json_get(instance, STR("id")))),
 					(unsigned long long)number(instance, STR("noiseLines")),
 					STR_ARG(first)));
+		instance_warnings(cli, instance, out);
 	}
 }
 

@@ -189,6 +189,35 @@ static void a_malformed_answer_ends_its_call_and_no_other(void **state)
 	hub_scene_close(&scene);
 }
 
+static void ids_that_are_not_ours_are_told(void **state)
+{
+	struct caller c, held;
+
+	(void)state;
+	open_one("", "");
+	assert_has(describe_server(&scene, "files"), "\"instances\":[]");
+	assert_string_equal(call_now(&c, &scene, "files", "text_id", "{}"), "mine is text");
+	call(&c, &scene, "files", "wrong_id", "{}");
+	expect_error(
+		&c, ERR_PROTOCOL, MCP_OUTCOME_UNKNOWN,
+		"files.wrong_id: tools/call: the server answered with the id \"nobody's\", which no request has, while only this one ran");
+	assert_has(
+		describe_server(&scene, "files"),
+		"\"warnings\":[\"1 of its answers had our id as text instead of as a number; they were taken all the "
+		"same\",\"1 of its answers had an id that no request has; the first: \\\"nobody's\\\"\"]");
+	/* With two calls nobody can say whose it is. */
+	call(&held, &scene, "files", "hold", "{}");
+	call_spec(&c, &scene,
+		  &(struct hub_call_spec){
+			  .server = STR("files"), .tool = STR("wrong_id"), .timeout_ms = SHORT_MS });
+	expect_error(&c, ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN,
+		     "1 answer came meanwhile with ids that no request has");
+	assert_false(held.done);
+	hub_call_cancel(&held.call, STR(""));
+	call_end(&held);
+	hub_scene_close(&scene);
+}
+
 static void noise_between_answers_is_skipped(void **state)
 {
 	struct caller c;
@@ -668,8 +697,15 @@ static void a_server_that_does_not_read_does_not_fill_our_memory(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(many); i++)
 		call(&many[i], &scene, "files", "echo", big);
 	expect_error(&many[3], ERR_BUSY, MCP_NOT_SENT,
-		     "files.echo: tools/call: not sent: the server does not read what it was sent before (");
-	for (size_t i = 0; i < ARRAY_LEN(many) - 1; i++)
+		     "files.echo: tools/call: not sent: the server does not read what it was sent before: ");
+	assert_has(describe_server(&scene, "files"), "\"warnings\":[\"it has not read ");
+	hub_call_cancel(&many[0].call, STR(""));
+	call_spec(&many[0], &scene,
+		  &(struct hub_call_spec){
+			  .server = STR("files"), .tool = STR("echo"), .timeout_ms = SHORT_MS });
+	expect_error(&many[0], ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN,
+		     "(the caller's time-out); the server has not read ");
+	for (size_t i = 1; i < ARRAY_LEN(many) - 1; i++)
 		if (!many[i].done)
 			hub_call_cancel(&many[i].call, STR(""));
 		else
@@ -873,6 +909,7 @@ int main(void)
 		IN_HUB(calls_are_answered_out_of_order),
 		IN_HUB(an_error_of_the_server_passes_whole),
 		IN_HUB(a_malformed_answer_ends_its_call_and_no_other),
+		IN_HUB(ids_that_are_not_ours_are_told),
 		IN_HUB(noise_between_answers_is_skipped),
 		IN_HUB(a_question_of_the_server_is_declined_at_once),
 		IN_HUB(the_server_has_its_environment_and_directory),

@@ -73,6 +73,11 @@ static int instance_send(struct mcp_transport *transport, struct str line)
 	return code;
 }
 
+static size_t instance_unread(struct mcp_transport *transport)
+{
+	return child_unsent(&container_of(transport, struct instance, transport)->child);
+}
+
 static void instance_notified(struct mcp_client *client, enum mcp_method method,
 			      const struct jsonrpc_message *message)
 {
@@ -293,6 +298,7 @@ struct instance *instance_start(struct loop *loop, const struct instance_definit
 	instance->loop = loop;
 	instance->owner = owner;
 	instance->transport.send = instance_send;
+	instance->transport.unread = instance_unread;
 	instance->started_at = instance->used_at = loop_now(loop);
 	list_init(&instance->node);
 	list_init(&instance->starters);
@@ -349,6 +355,34 @@ static const char *instance_state_name(enum instance_state state)
 	return names[state];
 }
 
+/* What its server does that it should not, for people. */
+static void instance_warn(const struct instance *instance, struct json_writer *w)
+{
+	const struct mcp_client *client = &instance->client;
+	size_t unread = instance->state == INSTANCE_READY ? mcp_client_unread(client) : 0;
+	struct err text;
+
+	json_write_key(w, STR("warnings"));
+	json_write_array_begin(w);
+	if (client->respelled) {
+		err_set(&text, ERR_PROTOCOL,
+			"%llu of its answers had our id as text instead of as a number; they were taken all the same",
+			(unsigned long long)client->respelled);
+		json_write_str(w, str_of(text.message));
+	}
+	if (client->unasked) {
+		err_set(&text, ERR_PROTOCOL,
+			"%llu of its answers had an id that no request has; the first: %.*s",
+			(unsigned long long)client->unasked, STR_ARG(mcp_client_unasked(client)));
+		json_write_str(w, str_of(text.message));
+	}
+	if (unread) {
+		err_set(&text, ERR_BUSY, "it has not read %zu bytes of what it was sent", unread);
+		json_write_str(w, str_of(text.message));
+	}
+	json_write_array_end(w);
+}
+
 void instance_describe(const struct instance *instance, struct json_writer *w)
 {
 	uint64_t now = loop_now(instance->loop);
@@ -368,5 +402,6 @@ void instance_describe(const struct instance *instance, struct json_writer *w)
 	json_member_u64(w, STR("noiseLines"), instance->client.noise);
 	if (instance->client.noise)
 		json_member_str(w, STR("noiseFirst"), mcp_client_noise(&instance->client));
+	instance_warn(instance, w);
 	json_write_object_end(w);
 }

@@ -101,7 +101,7 @@ void instance_hold(struct instance *instance);
 /* Gives a hold back and leaves NULL. */
 void instance_drop(struct instance **instance);
 
-/* For status: {id, pid, state, holders, key, calls, uptimeSec, idleSec, protocolVersion, noiseLines, noiseFirst}. */
+/* For status: {id, pid, state, holders, key, calls, uptimeSec, idleSec, protocolVersion, noiseLines, noiseFirst, warnings}. */
 void instance_describe(const struct instance *instance, struct json_writer *w);
 
 #endif

@@ -353,6 +353,20 @@ static void tool_malformed(const char *id)
 	fflush(stdout);
 }
 
+static void tool_text_id(const char *id)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "\"%s\"", id);
+	answer_text(text, "mine is text");
+}
+
+static void tool_wrong_id(const char *id)
+{
+	(void)id;
+	answer_text("\"nobody's\"", "whose is this?");
+}
+
 static void tool_ask(const char *id)
 {
 	tell("{\"jsonrpc\":\"2.0\",\"id\":\"q1\",\"method\":\"elicitation/create\",\"params\":{}}");
@@ -414,7 +428,8 @@ static const struct {
 	{ "ask", tool_ask },	       { "change", tool_change },
 	{ "env", tool_env },	       { "cwd", tool_cwd },
 	{ "words", tool_words },       { "starve", tool_starve },
-	{ "log", tool_log },
+	{ "log", tool_log },	       { "text_id", tool_text_id },
+	{ "wrong_id", tool_wrong_id },
 };
 
 static void handle_call(const char *id)

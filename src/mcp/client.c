@@ -104,6 +104,34 @@ struct mcp_request *client_pending(const struct mcp_client *client, struct str i
 	return NULL;
 }
 
+/* The digits of an id that is a number as text; others as they are. */
+static struct str id_unquoted(struct str id)
+{
+	return id.n > 2 && id.p[0] == '"' ? str_slice(id, 1, id.n - 2) : id;
+}
+
+/* The running request that a server means by an id or progress token. */
+static struct mcp_request *client_meant(struct mcp_client *client, struct str id)
+{
+	struct mcp_request *request = client_pending(client, id);
+
+	if (request)
+		return request;
+	request = client_pending(client, id_unquoted(id));
+	if (request)
+		client->respelled++;
+	return request;
+}
+
+/* The request that runs when no other does. */
+static struct mcp_request *client_only_request(const struct mcp_client *client)
+{
+	for (size_t i = 0; client->pending_count == 1 && i < MCP_CLIENT_BUCKETS; i++)
+		if (!list_empty(&client->pending[i]))
+			return list_first(&client->pending[i], struct mcp_request, node);
+	return NULL;
+}
+
 static void count_noise(struct mcp_client *client, struct str line)
 {
 	if (client->noise++ == 0)
@@ -120,7 +148,7 @@ static void receive_progress(struct mcp_client *client, const struct jsonrpc_mes
 
 	if (!mcp_progress_read(message->params, arena, &progress, &token))
 		return;
-	request = client_pending(client, token);
+	request = client_meant(client, token);
 	if (request)
 		request_progressed(request, &progress, message->params);
 }
@@ -164,15 +192,54 @@ static void receive_request(struct mcp_client *client, const struct jsonrpc_mess
 		&(struct mcp_error){ .code = MCP_METHOD_NOT_FOUND, .message = str_of(err.message) });
 }
 
+static void count_unasked(struct mcp_client *client, struct str id)
+{
+	if (client->unasked++ == 0)
+		client->unasked_first =
+			arena_copy(&client->facts_arena, str_slice(id, 0, client->limits.noise_keep));
+}
+
+/* An answer to a request that was cancelled, or to none that there ever was. */
+static void receive_stray(struct mcp_client *client, struct str id)
+{
+	struct mcp_request *only = client_only_request(client);
+	uint64_t number;
+
+	client->strays++;
+	if (str_to_u64(id_unquoted(id), &number) == 0 && number > 0 && number <= client->last_id)
+		return;
+	count_unasked(client, id);
+	if (only)
+		request_fail(
+			only, ERR_PROTOCOL, MCP_OUTCOME_UNKNOWN,
+			"the server answered with the id %.*s, which no request has, while only this one ran",
+			STR_ARG(str_slice(id, 0, client->limits.noise_keep)));
+}
+
+/* An error that has no id is about a message that the server could not read, or about a notification, which must not be
+ * answered. */
+static void receive_anonymous(struct mcp_client *client, const struct jsonrpc_message *message,
+			      struct arena *arena)
+{
+	struct mcp_request *only = client_only_request(client);
+
+	client->strays++;
+	count_unasked(client, STR("null"));
+	if (only && (message->error_code == MCP_PARSE_ERROR || message->error_code == MCP_INVALID_REQUEST))
+		request_answered(only, message, arena);
+}
+
 static void receive_response(struct mcp_client *client, const struct jsonrpc_message *message,
 			     struct arena *arena)
 {
-	struct mcp_request *request = client_pending(client, message->id);
+	struct mcp_request *request = client_meant(client, message->id);
 
 	if (request)
 		request_answered(request, message, arena);
+	else if (message->id.n)
+		receive_stray(client, message->id);
 	else
-		client->strays++;
+		receive_anonymous(client, message, arena);
 }
 
 /* The id that an unusable line answers to. Nothing else that a server writes has an id of ours and no method. */
@@ -189,8 +256,10 @@ static struct str unusable_id(struct str line, const struct jsonrpc_fault *fault
  * deadline. */
 static void receive_unusable(struct mcp_client *client, struct str line, const struct jsonrpc_fault *fault)
 {
-	struct mcp_request *request = client_pending(client, unusable_id(line, fault));
+	struct mcp_request *request = client_meant(client, unusable_id(line, fault));
 
+	if (!request && fault->code == 0 && !fault->id.n)
+		request = client_only_request(client);
 	if (!request) {
 		count_noise(client, line);
 		return;
@@ -201,7 +270,7 @@ static void receive_unusable(struct mcp_client *client, struct str line, const s
 
 static void receive_too_long(struct mcp_client *client, struct str beginning)
 {
-	struct mcp_request *request = client_pending(client, jsonrpc_peek_id(beginning));
+	struct mcp_request *request = client_meant(client, jsonrpc_peek_id(beginning));
 
 	if (!request) {
 		count_noise(client, beginning);

@@ -36,13 +36,15 @@ struct mcp_transport {
 	 * it needs. 0; ERR_BUSY when the peer does not take what was sent before (nothing was taken then);
 	 * ERR_CLOSED when there is no peer any more. Does not call mcp_client_closed() from within. */
 	int (*send)(struct mcp_transport *transport, struct str line);
+	/* NULL, or bytes of what was sent that the peer has not read yet. */
+	size_t (*unread)(struct mcp_transport *transport);
 };
 
 struct mcp_client_limits {
 	size_t message_max;  /* bytes of one message, either way */
 	unsigned depth_max;  /* its nesting; 0: JSON_DEPTH_MAX */
 	size_t requests_max; /* requests in flight; one more fails with ERR_BUSY */
-	size_t noise_keep;   /* bytes kept of the first line that was no message */
+	size_t noise_keep; /* bytes kept of the first line that was no message, and of the first id that no request had */
 };
 
 /* Each may be NULL. Views are valid during the call. */
@@ -87,11 +89,13 @@ struct mcp_client {
 	uint64_t noise;		 /* lines that were no message */
 	uint64_t strays;	 /* answers to no running request, requests that must not come */
 	uint64_t unsent;	 /* notifications and answers of ours that the transport did not take */
+	uint64_t respelled;	 /* answers whose id was our number as text: they were taken all the same */
+	uint64_t unasked;	 /* answers whose id no request ever had */
 
 	/* the client's own */
 	struct arena facts_arena;
 	struct str client_info, client_capabilities; /* raw, sent to the server */
-	struct str noise_first;
+	struct str noise_first, unasked_first;
 	struct list_node pending[MCP_CLIENT_BUCKETS]; /* struct mcp_request, by id */
 	struct list_node refused; /* those that could not be sent and do not know it yet */
 	size_t pending_count;
@@ -114,6 +118,11 @@ void mcp_client_release(struct mcp_client *client);
  * One message as it arrived, without its line end; a blank one is ignored. `too_long`: the transport kept
  * only the beginning. A line that is no message is counted as noise. A response that was too long or
  * malformed ends its request with an error when its id can be told.
+ *
+ * An id that is the number of a request as text is taken for that request, because some servers write all ids as
+ * text. An answer with an id that was never sent can only be to the request that runs, when just one does: it fails
+ * with ERR_PROTOCOL now rather than at its deadline. So does an error without id that says that a request could not
+ * be read (JSON-RPC 2.0, section 5.1).
  */
 void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long);
 
@@ -126,6 +135,18 @@ void mcp_client_closed(struct mcp_client *client, const struct err *why);
 static inline struct str mcp_client_noise(const struct mcp_client *client)
 {
 	return client->noise_first;
+}
+
+/* The first id that no request ever had, as it was written; empty when there was none. */
+static inline struct str mcp_client_unasked(const struct mcp_client *client)
+{
+	return client->unasked_first;
+}
+
+/* Bytes of what was sent that the server has not read yet. */
+static inline size_t mcp_client_unread(const struct mcp_client *client)
+{
+	return client->transport->unread ? client->transport->unread(client->transport) : 0;
 }
 
 /* Sends a notification. `params` raw; empty: none. 0, or what the transport said. */
@@ -189,7 +210,8 @@ struct mcp_request {
 	uint64_t started; /* loop_now() */
 	void *owner;
 
-	struct list_node node; /* in client->pending or client->refused */
+	uint64_t unasked_before; /* client->unasked at the start */
+	struct list_node node;	 /* in client->pending or client->refused */
 	struct timer idle, total;
 	struct deferred refused; /* delivers a failure that was known at the start */
 	int refused_code;

@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct mcp_client_limits limits = { 4096, 32, 10, 20 };
 	static const struct mcp_client_events events = { .request = fuzz_request };
 	static struct loop *loop;
-	struct fuzz fuzz = { .transport = { fuzz_send } };
+	struct fuzz fuzz = { .transport = { .send = fuzz_send } };
 	struct str text = str_make((const char *)data, size), line;
 	uint8_t how = size ? data[0] : 0;
 

@@ -226,18 +226,39 @@ static void tell_cancelled(struct mcp_client *client, uint64_t id, struct str re
 
 /* -- time ------------------------------------------------------------------------------------------------ */
 
+/* What else is known when the time is over: "; ...", or nothing. */
+static struct str waited_in_vain(const struct mcp_request *request, char *storage, size_t size)
+{
+	const struct mcp_client *client = request->client;
+	uint64_t unasked = client->unasked - request->unasked_before;
+	size_t unread = mcp_client_unread(client);
+	int n = 0;
+
+	if (unread)
+		n = snprintf(storage, size, "; the server has not read %zu bytes of what it was sent",
+			     unread);
+	else if (unasked)
+		n = snprintf(storage, size,
+			     "; %llu answer%s came meanwhile with ids that no request has, such as %.*s",
+			     (unsigned long long)unasked, unasked == 1 ? "" : "s",
+			     STR_ARG(mcp_client_unasked(client)));
+	return str_make(storage, size_min((size_t)n, size - 1));
+}
+
 /* "tools/call: no answer within 60 s (callTimeout)". Whole seconds are written as such. */
 static void request_timed_out(struct mcp_request *request, const char *what, uint64_t ms, struct str setting)
 {
 	struct mcp_client *client = request->client;
 	bool seconds = ms % 1000 == 0;
 	uint64_t id = request->id;
+	char storage[ERR_MESSAGE_MAX];
+	struct str more = waited_in_vain(request, storage, sizeof(storage));
 
 	if (!request->handshake)
 		tell_cancelled(client, id, STR("timed out"));
-	request_fail(request, ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN, "%s within %llu %s%s%.*s%s", what,
+	request_fail(request, ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN, "%s within %llu %s%s%.*s%s%.*s", what,
 		     (unsigned long long)(seconds ? ms / 1000 : ms), seconds ? "s" : "ms",
-		     setting.n ? " (" : "", STR_ARG(setting), setting.n ? ")" : "");
+		     setting.n ? " (" : "", STR_ARG(setting), setting.n ? ")" : "", STR_ARG(more));
 }
 
 static void request_idle(struct timer *timer)
@@ -268,12 +289,14 @@ void request_deliver_refusal(struct mcp_request *request)
 					    : "the server takes no more messages");
 		break;
 	case ERR_BUSY:
-		request_fail(
-			request, ERR_BUSY, MCP_NOT_SENT,
-			client->pending_count >= client->limits.requests_max
-				? "not sent: %zu requests are running already"
-				: "not sent: the server does not read what it was sent before (%zu requests are running)",
-			client->pending_count);
+		if (client->pending_count >= client->limits.requests_max)
+			request_fail(request, ERR_BUSY, MCP_NOT_SENT,
+				     "not sent: %zu requests are running already", client->pending_count);
+		else
+			request_fail(
+				request, ERR_BUSY, MCP_NOT_SENT,
+				"not sent: the server does not read what it was sent before: %zu bytes wait (%zu requests are running)",
+				mcp_client_unread(client), client->pending_count);
 		break;
 	case ERR_TOO_LARGE:
 		request_fail(request, ERR_TOO_LARGE, MCP_NOT_SENT,
@@ -320,6 +343,7 @@ void mcp_request_start(struct mcp_request *request, struct mcp_client *client,
 		.handshake = message->method == MCP_INITIALIZE || message->method == MCP_DISCOVER,
 		.patience = *patience,
 		.started = loop_now(client->loop),
+		.unasked_before = client->unasked,
 		.done = done,
 		.progressed = progressed,
 		.owner = owner,

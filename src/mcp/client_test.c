@@ -1,511 +1,8 @@
-/* The client against a scripted server: what was sent is compared line by line, and lines are fed back. */
+/* The requests of an open client. */
 #include "base/base.h"
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "mcp/client_fixture.h"
 
 #include <stdio.h>
-
-#include "mcp/client.h"
-
-#define HEAD "{\"jsonrpc\":\"2.0\","
-
-struct rig {
-	struct loop *loop;
-	struct mcp_transport transport;
-	struct mcp_client client;
-	struct buf sent; /* lines not yet looked at */
-	int send_code;	 /* what the transport answers */
-
-	/* the last answer */
-	unsigned answers;
-	int code;
-	enum mcp_outcome outcome;
-	char text[2048]; /* the result or the error's message */
-	char type[64];
-	int64_t error_code;
-
-	unsigned progressed;
-	char progress[256];
-	unsigned notifications, cancelled_requests;
-	char noted[256];
-	bool take_requests;
-	bool running;
-
-	unsigned opens;
-	int open_code;
-	char open_text[ERR_MESSAGE_MAX];
-};
-
-static struct rig *rig_of(struct mcp_client *client)
-{
-	return client->owner;
-}
-
-static void copy_text(char *out, size_t size, struct str s)
-{
-	snprintf(out, size, "%.*s", STR_ARG(s));
-}
-
-static int rig_send(struct mcp_transport *transport, struct str line)
-{
-	struct rig *rig = container_of(transport, struct rig, transport);
-
-	if (rig->send_code < 0)
-		return rig->send_code;
-	assert_int_equal(str_find_char(line, '\n'), line.n - 1);
-	buf_append(&rig->sent, line);
-	return 0;
-}
-
-static void rig_notification(struct mcp_client *client, enum mcp_method method,
-			     const struct jsonrpc_message *message)
-{
-	(void)method;
-	rig_of(client)->notifications++;
-	copy_text(rig_of(client)->noted, sizeof(rig_of(client)->noted), message->method);
-}
-
-static bool rig_request(struct mcp_client *client, enum mcp_method method,
-			const struct jsonrpc_message *message)
-{
-	(void)method;
-	copy_text(rig_of(client)->noted, sizeof(rig_of(client)->noted), message->id);
-	return rig_of(client)->take_requests;
-}
-
-static void rig_request_cancelled(struct mcp_client *client, struct str id)
-{
-	rig_of(client)->cancelled_requests++;
-	copy_text(rig_of(client)->noted, sizeof(rig_of(client)->noted), id);
-}
-
-static const struct mcp_client_events rig_events = { rig_notification, rig_request, rig_request_cancelled };
-static const struct mcp_client_limits rig_limits = {
-	.message_max = 4096,
-	.requests_max = 3,
-	.noise_keep = 8,
-};
-
-static int rig_setup(void **state)
-{
-	struct rig *rig = xnew(struct rig);
-
-	assert_int_equal(loop_new(&rig->loop, NULL), 0);
-	buf_init(&rig->sent, 1 << 20);
-	rig->transport.send = rig_send;
-	mcp_client_init(&rig->client, rig->loop, &rig->transport, &rig_limits, &rig_events, rig);
-	*state = rig;
-	return 0;
-}
-
-static int rig_teardown(void **state)
-{
-	struct rig *rig = *state;
-
-	mcp_client_release(&rig->client);
-	loop_free(&rig->loop);
-	buf_release(&rig->sent);
-	free(rig);
-	return 0;
-}
-
-static void expect_sent(struct rig *rig, const char *line)
-{
-	struct str sent = rig->sent.n ? buf_str(&rig->sent) : STR("");
-	size_t n = str_find_char(sent, '\n');
-
-	if (!line) {
-		assert_int_equal(sent.n, 0);
-		return;
-	}
-	assert_int_not_equal(n, STR_NONE);
-	rig->sent.p[n] = '\0';
-	assert_string_equal(rig->sent.p, line);
-	buf_drop(&rig->sent, n + 1);
-}
-
-/* Runs the loop until a callback has come. */
-static void run(struct rig *rig)
-{
-	rig->running = true;
-	loop_run(rig->loop);
-	rig->running = false;
-}
-
-static void feed(struct rig *rig, const char *line)
-{
-	mcp_client_receive(&rig->client, str_of(line), false);
-}
-
-/* -- opening --------------------------------------------------------------------------------------------- */
-
-static void rig_opened(struct mcp_open *open, const struct err *err)
-{
-	struct rig *rig = open->owner;
-
-	rig->opens++;
-	rig->open_code = err ? err->code : 0;
-	copy_text(rig->open_text, sizeof(rig->open_text), err ? str_of(err->message) : STR(""));
-	if (rig->running)
-		loop_stop(rig->loop);
-}
-
-#define CLIENT_INFO "{\"name\":\"t\",\"version\":\"1\"}"
-#define MODERN_META                                                                                          \
-	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/"   \
-	"clientInfo\":" CLIENT_INFO ",\"io.modelcontextprotocol/clientCapabilities\":{}"
-#define DISCOVER(id) HEAD "\"id\":" id ",\"method\":\"server/discover\",\"params\":{" MODERN_META "}}}"
-#define INITIALIZE(id)                                                                                        \
-	HEAD "\"id\":" id                                                                                     \
-	     ",\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}," \
-	     "\"clientInfo\":" CLIENT_INFO "}}"
-#define INITIALIZED HEAD "\"method\":\"notifications/initialized\"}"
-#define INITIALIZE_RESULT                                                                                                    \
-	"\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{}}," \
-	"\"serverInfo\":{\"name\":\"srv\",\"version\":\"2\",\"title\":\"T\"},\"instructions\":\"be\\nkind\"}}"
-#define DISCOVER_RESULT                                                                                              \
-	"\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2027-01-01\",\"2026-07-28\"],"             \
-	"\"capabilities\":{\"tools\":{},\"resources\":{\"subscribe\":true}},\"ttlMs\":0,\"cacheScope\":\"private\"," \
-	"\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"new\",\"version\":\"3\"}}}}"
-
-static void start_open(struct rig *rig, struct mcp_open *open, enum mcp_open_order order, uint64_t probe_ms,
-		       uint64_t open_ms)
-{
-	const struct mcp_open_options options = {
-		.order = order,
-		.legacy_revision = MCP_LATEST_LEGACY,
-		.client_info = STR(CLIENT_INFO),
-		.capabilities = STR("{}"),
-		.probe_ms = probe_ms,
-		.open_ms = open_ms,
-		.open_setting = STR("startTimeout"),
-	};
-
-	mcp_open_start(open, &rig->client, &options, rig_opened, rig);
-}
-
-static void open_legacy(struct rig *rig)
-{
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_FORCE_INITIALIZE, 1000, 60000);
-	expect_sent(rig, INITIALIZE("1"));
-	feed(rig, HEAD "\"id\":1," INITIALIZE_RESULT);
-	expect_sent(rig, INITIALIZED);
-	assert_int_equal(rig->opens, 1);
-	assert_int_equal(rig->open_code, 0);
-}
-
-static void open_modern(struct rig *rig)
-{
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_FORCE_DISCOVER, 1000, 60000);
-	expect_sent(rig, DISCOVER("1"));
-	feed(rig, HEAD "\"id\":1," DISCOVER_RESULT);
-	expect_sent(rig, NULL);
-	assert_int_equal(rig->opens, 1);
-	assert_int_equal(rig->open_code, 0);
-}
-
-static void initialize_fills_the_facts(void **state)
-{
-	struct rig *rig = *state;
-	const struct mcp_server_facts *facts = &rig->client.facts;
-
-	open_legacy(rig);
-	assert_true(rig->client.open);
-	assert_int_equal(facts->revision, MCP_2025_06_18);
-	assert_true(str_eq(facts->info.name, STR("srv")));
-	assert_true(str_eq(facts->info.title, STR("T")));
-	assert_true(str_eq(facts->info.raw, STR("{\"name\":\"srv\",\"version\":\"2\",\"title\":\"T\"}")));
-	assert_true(str_eq(facts->instructions, STR("be\nkind")));
-	assert_true(facts->tools && facts->tools_changed && facts->logging);
-	assert_false(facts->prompts || facts->resources || facts->completions);
-	assert_int_equal(rig->client.sent, 2);
-	assert_int_equal(rig->client.received, 1);
-}
-
-static void discover_fills_the_facts(void **state)
-{
-	struct rig *rig = *state;
-	const struct mcp_server_facts *facts = &rig->client.facts;
-
-	open_modern(rig);
-	assert_int_equal(facts->revision, MCP_2026_07_28);
-	assert_true(str_eq(facts->info.name, STR("new")));
-	assert_true(str_eq(facts->supported, STR("[\"2027-01-01\",\"2026-07-28\"]")));
-	assert_null(facts->instructions.p);
-	assert_true(facts->tools && facts->resources && facts->resources_subscribe);
-	assert_false(facts->tools_changed || facts->logging);
-}
-
-/* What a server may answer to the probe, and that initialize follows. */
-static void anything_but_a_modern_answer_leads_to_initialize(void **state)
-{
-	static const char *const answers[] = {
-		HEAD "\"id\":1,\"error\":{\"code\":-32601,\"message\":\"Method not found\"}}",
-		HEAD "\"id\":1,\"error\":{\"code\":-32602,\"message\":\"Invalid request parameters\"}}",
-		HEAD "\"id\":1,\"error\":{\"code\":-32022,\"message\":\"no\"}}",
-		HEAD
-		"\"id\":1,\"error\":{\"code\":-32022,\"message\":\"no\",\"data\":{\"supported\":[\"2025-11-25\"]}}}",
-		HEAD "\"id\":1,\"result\":{}}",
-		HEAD "\"id\":1,\"result\":[]}",
-		HEAD "\"id\":1,\"result\":{\"supportedVersions\":[\"2025-11-25\"]}}",
-		HEAD "\"id\":1,\"result\":{\"supportedVersions\":\"2026-07-28\"}}",
-		HEAD "\"id\":1,\"result\":{\"resultType\":\"odd\",\"supportedVersions\":[\"2026-07-28\"]}}",
-		HEAD "\"id\":1,\"result\":{},\"error\":{}}",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
-		struct rig *rig;
-		struct mcp_open open;
-
-		if (i > 0)
-			rig_setup(state);
-		rig = *state;
-		start_open(rig, &open, MCP_PREFER_DISCOVER, 1000, 60000);
-		expect_sent(rig, DISCOVER("1"));
-		feed(rig, answers[i]);
-		expect_sent(rig, INITIALIZE("2"));
-		feed(rig, HEAD "\"id\":2," INITIALIZE_RESULT);
-		expect_sent(rig, INITIALIZED);
-		assert_int_equal(rig->opens, 1);
-		assert_int_equal(rig->open_code, 0);
-		assert_int_equal(rig->client.facts.revision, MCP_2025_06_18);
-		if (i + 1 < ARRAY_LEN(answers))
-			rig_teardown(state);
-	}
-}
-
-static void an_unsupported_version_is_retried_once(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_FORCE_DISCOVER, 1000, 60000);
-	expect_sent(rig, DISCOVER("1"));
-	feed(rig, HEAD
-	     "\"id\":1,\"error\":{\"code\":-32022,\"message\":\"no\",\"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"x\"}}}");
-	expect_sent(rig, DISCOVER("2"));
-	feed(rig, HEAD
-	     "\"id\":2,\"error\":{\"code\":-32022,\"message\":\"no\",\"data\":{\"supported\":[\"2026-07-28\"]}}}");
-	expect_sent(rig, NULL);
-	assert_int_equal(rig->open_code, ERR_UPSTREAM);
-	assert_string_equal(rig->open_text, "server/discover: the server answered with error -32022: no");
-}
-
-struct late {
-	struct rig *rig;
-	struct timer timer;
-	const char *lines[3];
-};
-
-static void late_feed(struct timer *timer)
-{
-	struct late *late = container_of(timer, struct late, timer);
-
-	for (size_t i = 0; i < ARRAY_LEN(late->lines) && late->lines[i]; i++)
-		feed(late->rig, late->lines[i]);
-}
-
-/* The server is silent until initialize has been sent beside the probe, then says `lines`. */
-static void open_slow_server(struct rig *rig, struct mcp_open *open, const char *first, const char *second)
-{
-	struct late late = { .rig = rig, .lines = { first, second } };
-
-	start_open(rig, open, MCP_PREFER_DISCOVER, 1, 60000);
-	timer_start(&late.timer, rig->loop, 30, late_feed);
-	run(rig);
-	expect_sent(rig, DISCOVER("1"));
-	expect_sent(rig, INITIALIZE("2"));
-}
-
-static void a_silent_probe_gets_initialize_beside_it(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	open_slow_server(rig, &open, HEAD "\"id\":2," INITIALIZE_RESULT, NULL);
-	expect_sent(rig, INITIALIZED);
-	assert_int_equal(rig->open_code, 0);
-	assert_int_equal(rig->client.facts.revision, MCP_2025_06_18);
-	feed(rig, HEAD "\"id\":1," DISCOVER_RESULT);
-	assert_int_equal(rig->client.strays, 1);
-	assert_int_equal(rig->opens, 1);
-}
-
-static void a_slow_modern_server_is_still_modern(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	open_slow_server(rig, &open, HEAD "\"id\":1," DISCOVER_RESULT,
-			 HEAD "\"id\":2,\"error\":{\"code\":-32601,\"message\":\"no\"}}");
-	expect_sent(rig, NULL);
-	assert_int_equal(rig->open_code, 0);
-	assert_int_equal(rig->client.facts.revision, MCP_2026_07_28);
-	assert_int_equal(rig->client.strays, 1);
-}
-
-static void an_early_refusal_waits_for_the_probe(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	open_slow_server(rig, &open, HEAD "\"id\":2,\"error\":{\"code\":-32601,\"message\":\"no\"}}",
-			 HEAD "\"id\":1," DISCOVER_RESULT);
-	assert_int_equal(rig->open_code, 0);
-	assert_int_equal(rig->client.facts.revision, MCP_2026_07_28);
-}
-
-static void a_refused_initialize_leads_to_discover(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_PREFER_INITIALIZE, 1000, 60000);
-	expect_sent(rig, INITIALIZE("1"));
-	feed(rig, HEAD "\"id\":1,\"error\":{\"code\":-32022,\"message\":\"modern only\"}}");
-	expect_sent(rig, DISCOVER("2"));
-	feed(rig, HEAD "\"id\":2," DISCOVER_RESULT);
-	assert_int_equal(rig->open_code, 0);
-	assert_int_equal(rig->client.facts.revision, MCP_2026_07_28);
-}
-
-static void the_first_refusal_is_reported_when_both_fail(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_PREFER_INITIALIZE, 1000, 60000);
-	feed(rig, HEAD "\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no licence\"}}");
-	feed(rig, HEAD "\"id\":2,\"error\":{\"code\":-32601,\"message\":\"unknown\"}}");
-	assert_int_equal(rig->open_code, ERR_UPSTREAM);
-	assert_string_equal(rig->open_text, "initialize: the server answered with error -32000: no licence");
-}
-
-static void a_forced_handshake_does_not_try_the_other(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_FORCE_INITIALIZE, 1000, 60000);
-	expect_sent(rig, INITIALIZE("1"));
-	feed(rig, HEAD "\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\"}}");
-	expect_sent(rig, NULL);
-	assert_int_equal(rig->open_code, ERR_UPSTREAM);
-}
-
-static void a_foreign_revision_is_refused(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_FORCE_INITIALIZE, 1000, 60000);
-	expect_sent(rig, INITIALIZE("1"));
-	feed(rig, HEAD "\"id\":1,\"result\":{\"protocolVersion\":\"1999-01-01\",\"capabilities\":{}}}");
-	assert_int_equal(rig->open_code, ERR_PROTOCOL);
-	assert_string_equal(
-		rig->open_text,
-		"initialize: the server wants protocol version \"1999-01-01\", which this client does not speak");
-}
-
-static void a_server_that_dies_on_the_probe_is_told_apart(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-	struct err why;
-
-	start_open(rig, &open, MCP_PREFER_DISCOVER, 1000, 60000);
-	err_set(&why, ERR_CLOSED, "the server exited with code 1");
-	mcp_client_closed(&rig->client, &why);
-	assert_int_equal(rig->open_code, ERR_CLOSED);
-	assert_true(open.probe_unanswered);
-	assert_string_equal(rig->open_text,
-			    "server/discover: the request was sent, and whether the server acted on it is "
-			    "unknown: the server exited with code 1");
-}
-
-static void a_server_that_dies_on_initialize_is_not(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_PREFER_DISCOVER, 1000, 60000);
-	feed(rig, HEAD "\"id\":1,\"error\":{\"code\":-32601,\"message\":\"no\"}}");
-	mcp_client_closed(&rig->client, NULL);
-	assert_int_equal(rig->open_code, ERR_CLOSED);
-	assert_false(open.probe_unanswered);
-}
-
-static void opening_ends_at_its_deadline(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_FORCE_INITIALIZE, 1, 20);
-	run(rig);
-	assert_int_equal(rig->open_code, ERR_TIMEOUT);
-	assert_string_equal(rig->open_text, "initialize: no answer within 20 ms (startTimeout)");
-	expect_sent(rig, INITIALIZE("1"));
-	expect_sent(rig, NULL); /* initialize is never cancelled */
-}
-
-static void a_cancelled_opening_is_silent(void **state)
-{
-	struct rig *rig = *state;
-	struct mcp_open open;
-
-	start_open(rig, &open, MCP_PREFER_DISCOVER, 1000, 60000);
-	mcp_open_cancel(&open);
-	mcp_open_cancel(&open);
-	feed(rig, HEAD "\"id\":1," DISCOVER_RESULT);
-	assert_int_equal(rig->opens, 0);
-	assert_int_equal(rig->client.strays, 1);
-}
-
-/* -- requests -------------------------------------------------------------------------------------------- */
-
-static void rig_answered(struct mcp_request *request, const struct mcp_answer *answer)
-{
-	struct rig *rig = request->owner;
-
-	rig->answers++;
-	rig->code = answer->code;
-	rig->outcome = answer->outcome;
-	rig->error_code = answer->error.code;
-	copy_text(rig->text, sizeof(rig->text), answer->code ? str_of(answer->err.message) : answer->result);
-	copy_text(rig->type, sizeof(rig->type), answer->result_type);
-	if (rig->running)
-		loop_stop(rig->loop);
-}
-
-static void rig_progressed(struct mcp_request *request, const struct mcp_progress *progress,
-			   struct str params)
-{
-	struct rig *rig = request->owner;
-
-	assert_true(str_starts_with(params, STR("{\"progressToken\":")));
-	rig->progressed++;
-	snprintf(rig->progress, sizeof(rig->progress), "%.*s/%.*s %.*s", STR_ARG(progress->progress),
-		 STR_ARG(progress->total), STR_ARG(progress->message));
-}
-
-static const struct mcp_patience patient = { 60000, 120000, STR_INIT("idleTimeout"),
-					     STR_INIT("callTimeout") };
-
-static void call_tool(struct rig *rig, struct mcp_request *request, const char *name, const char *arguments,
-		      bool progress)
-{
-	const struct mcp_tool_call call = { .name = str_of(name), .arguments = str_of(arguments) };
-
-	mcp_tool_call_start(request, &rig->client, &call, &patient, progress ? rig_progressed : NULL,
-			    rig_answered, rig);
-}
 
 static void a_result_comes_back_byte_for_byte(void **state)
 {
@@ -632,6 +129,135 @@ static void answers_to_nothing_are_counted(void **state)
 	feed(rig, HEAD "\"error\":{\"code\":1,\"message\":\"m\"}}");
 	assert_int_equal(rig->client.strays, 4);
 	assert_int_equal(rig->answers, 0);
+}
+
+static void an_id_as_text_is_taken_for_the_number(void **state)
+{
+	struct rig *rig = *state;
+	struct mcp_request a, b;
+
+	open_legacy(rig);
+	call_tool(rig, &a, "a", "", true);
+	call_tool(rig, &b, "b", "", false);
+	feed(rig, HEAD
+	     "\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"2\",\"progress\":1}}");
+	assert_int_equal(rig->progressed, 1);
+	feed(rig, HEAD "\"id\":\"3\",\"result\":{\"b\":1}}");
+	assert_string_equal(rig->text, "{\"b\":1}");
+	feed(rig, HEAD "\"id\":\"2\",\"error\":{\"code\":7,\"message\":\"m\"}}");
+	assert_int_equal(rig->error_code, 7);
+	assert_int_equal(rig->answers, 2);
+	assert_int_equal(rig->client.respelled, 3);
+	assert_int_equal(rig->client.strays, 0);
+}
+
+static void an_answer_to_what_was_never_asked_ends_the_only_request(void **state)
+{
+	static const char *const never[] = { "77", "\"77\"", "\"abc\"", "-1", "0", "\"\"" };
+	struct rig *rig = *state;
+	struct mcp_request a;
+
+	open_legacy(rig);
+	for (size_t i = 0; i < ARRAY_LEN(never); i++) {
+		char line[128];
+
+		call_tool(rig, &a, "a", "", false);
+		snprintf(line, sizeof(line), HEAD "\"id\":%s,\"result\":{}}", never[i]);
+		feed(rig, line);
+		assert_int_equal(rig->answers, i + 1);
+		assert_int_equal(rig->code, ERR_PROTOCOL);
+		assert_int_equal(rig->outcome, MCP_OUTCOME_UNKNOWN);
+		snprintf(
+			line, sizeof(line),
+			"tools/call: the server answered with the id %s, which no request has, while only this one ran",
+			never[i]);
+		assert_string_equal(rig->text, line);
+		assert_false(mcp_request_running(&a));
+	}
+	assert_int_equal(rig->client.unasked, ARRAY_LEN(never));
+	assert_int_equal(rig->client.strays, ARRAY_LEN(never));
+	assert_true(str_eq(mcp_client_unasked(&rig->client), STR("77")));
+}
+
+static void an_answer_to_nothing_may_be_to_any_of_two(void **state)
+{
+	struct rig *rig = *state;
+	struct mcp_request a, b;
+
+	open_legacy(rig);
+	call_tool(rig, &a, "a", "", false);
+	call_tool(rig, &b, "b", "", false);
+	feed(rig, HEAD "\"id\":\"a much longer id\",\"result\":{}}");
+	feed(rig, HEAD "\"id\":null,\"error\":{\"code\":-32700,\"message\":\"m\"}}");
+	feed(rig, HEAD "\"id\":null,\"result\":{}}");
+	assert_int_equal(rig->answers, 0);
+	assert_int_equal(rig->client.unasked, 2);
+	assert_int_equal(rig->client.noise, 1);
+	/* Kept as long as noise is. */
+	assert_true(str_eq(mcp_client_unasked(&rig->client), STR("\"a much ")));
+	feed(rig, HEAD "\"id\":2,\"result\":{}}");
+	assert_int_equal(rig->answers, 1);
+	/* Late answers to what was cancelled are to be expected, and belong to nobody. */
+	feed(rig, HEAD "\"id\":2,\"result\":{}}");
+	feed(rig, HEAD "\"id\":\"2\",\"result\":{}}");
+	assert_int_equal(rig->client.unasked, 2);
+	assert_true(mcp_request_running(&b));
+	mcp_request_cancel(&b);
+}
+
+static void an_error_without_id_is_the_only_requests_when_it_could_not_be_read(void **state)
+{
+	struct rig *rig = *state;
+	struct mcp_request a;
+
+	open_legacy(rig);
+	call_tool(rig, &a, "a", "", false);
+	/* This may be about a notification. */
+	feed(rig, HEAD "\"id\":null,\"error\":{\"code\":-32601,\"message\":\"what?\"}}");
+	assert_int_equal(rig->answers, 0);
+	feed(rig, HEAD "\"id\":null,\"error\":{\"code\":-32700,\"message\":\"what?\"}}");
+	assert_int_equal(rig->answers, 1);
+	assert_int_equal(rig->code, ERR_UPSTREAM);
+	assert_int_equal(rig->error_code, -32700);
+	call_tool(rig, &a, "a", "", false);
+	feed(rig, HEAD "\"error\":{\"code\":-32600,\"message\":\"what?\"}}");
+	assert_int_equal(rig->answers, 2);
+	assert_int_equal(rig->error_code, -32600);
+	call_tool(rig, &a, "a", "", false);
+	feed(rig, HEAD "\"id\":null,\"result\":{}}");
+	assert_int_equal(rig->code, ERR_PROTOCOL);
+	assert_string_equal(
+		rig->text,
+		"tools/call: the server's answer is malformed: a result needs the id of its request");
+}
+
+static size_t rig_unread(struct mcp_transport *transport)
+{
+	(void)transport;
+	return 70000;
+}
+
+static void a_timeout_says_what_else_is_known(void **state)
+{
+	struct rig *rig = *state;
+	struct mcp_request a, b;
+
+	open_legacy(rig);
+	call_tool_within(rig, &a, 1);
+	call_tool(rig, &b, "b", "", false);
+	feed(rig, HEAD "\"id\":\"x\",\"result\":{}}");
+	run(rig);
+	assert_int_equal(rig->code, ERR_TIMEOUT);
+	assert_string_equal(
+		rig->text,
+		"tools/call: no answer within 1 ms; 1 answer came meanwhile with ids that no request has, such as \"x\"");
+	rig->transport.unread = rig_unread;
+	call_tool_within(rig, &a, 1);
+	run(rig);
+	assert_string_equal(
+		rig->text,
+		"tools/call: no answer within 1 ms; the server has not read 70000 bytes of what it was sent");
+	mcp_request_cancel(&b);
 }
 
 static void noise_is_counted_and_the_first_is_kept(void **state)
@@ -807,28 +433,33 @@ static void silence_times_out_and_cancels(void **state)
 }
 
 /* Progress keeps coming, so that only the absolute deadline can end the call. */
+struct reports {
+	struct rig *rig;
+	struct timer timer;
+};
+
 static void keep_progressing(struct timer *timer)
 {
-	struct late *late = container_of(timer, struct late, timer);
+	struct reports *reports = container_of(timer, struct reports, timer);
 
-	feed(late->rig,
+	feed(reports->rig,
 	     HEAD "\"method\":\"notifications/progress\",\"params\":{\"progressToken\":2,\"progress\":1}}");
-	timer_start(timer, late->rig->loop, 2, keep_progressing);
+	timer_start(timer, reports->rig->loop, 2, keep_progressing);
 }
 
 static void progress_puts_the_idle_deadline_off_but_not_the_absolute_one(void **state)
 {
 	struct rig *rig = *state;
-	struct late late = { .rig = rig };
+	struct reports reports = { .rig = rig };
 	struct mcp_request request;
 	const struct mcp_tool_call call = { .name = STR("t") };
 	const struct mcp_patience patience = { 500, 1000, STR("idleTimeout"), STR("callTimeout") };
 
 	open_legacy(rig);
 	mcp_tool_call_start(&request, &rig->client, &call, &patience, rig_progressed, rig_answered, rig);
-	timer_start(&late.timer, rig->loop, 2, keep_progressing);
+	timer_start(&reports.timer, rig->loop, 2, keep_progressing);
 	run(rig);
-	timer_stop(&late.timer);
+	timer_stop(&reports.timer);
 	assert_int_equal(rig->code, ERR_TIMEOUT);
 	assert_string_equal(rig->text, "tools/call: no answer within 1 s (callTimeout)");
 	assert_true(rig->progressed > 2);
@@ -879,7 +510,7 @@ static void what_cannot_be_sent_fails_from_the_loop(void **state)
 	assert_int_equal(rig->code, ERR_BUSY);
 	assert_string_equal(
 		rig->text,
-		"tools/call: not sent: the server does not read what it was sent before (0 requests are "
+		"tools/call: not sent: the server does not read what it was sent before: 0 bytes wait (0 requests are "
 		"running)");
 	rig->send_code = ERR_CLOSED;
 	call_tool(rig, &a, "closed", "", false);
@@ -1092,26 +723,9 @@ static void a_released_listing_is_silent(void **state)
 	mcp_listing_release(&listing);
 }
 
-#define RIGGED(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RIGGED(initialize_fills_the_facts),
-		RIGGED(discover_fills_the_facts),
-		RIGGED(anything_but_a_modern_answer_leads_to_initialize),
-		RIGGED(an_unsupported_version_is_retried_once),
-		RIGGED(a_silent_probe_gets_initialize_beside_it),
-		RIGGED(a_slow_modern_server_is_still_modern),
-		RIGGED(an_early_refusal_waits_for_the_probe),
-		RIGGED(a_refused_initialize_leads_to_discover),
-		RIGGED(the_first_refusal_is_reported_when_both_fail),
-		RIGGED(a_forced_handshake_does_not_try_the_other),
-		RIGGED(a_foreign_revision_is_refused),
-		RIGGED(a_server_that_dies_on_the_probe_is_told_apart),
-		RIGGED(a_server_that_dies_on_initialize_is_not),
-		RIGGED(opening_ends_at_its_deadline),
-		RIGGED(a_cancelled_opening_is_silent),
 		RIGGED(a_result_comes_back_byte_for_byte),
 		RIGGED(a_tool_without_arguments_is_called_without_them),
 		RIGGED(modern_requests_carry_their_metadata),
@@ -1119,6 +733,11 @@ int main(void)
 		RIGGED(answers_come_in_any_order),
 		RIGGED(batches_are_understood),
 		RIGGED(answers_to_nothing_are_counted),
+		RIGGED(an_id_as_text_is_taken_for_the_number),
+		RIGGED(an_answer_to_what_was_never_asked_ends_the_only_request),
+		RIGGED(an_answer_to_nothing_may_be_to_any_of_two),
+		RIGGED(an_error_without_id_is_the_only_requests_when_it_could_not_be_read),
+		RIGGED(a_timeout_says_what_else_is_known),
 		RIGGED(noise_is_counted_and_the_first_is_kept),
 		RIGGED(a_malformed_answer_ends_its_request),
 		RIGGED(broken_json_with_our_id_ends_its_request),

@@ -213,7 +213,7 @@ static void show_client(struct loop *loop)
 	const struct mcp_tool_call call = { STR("t"), STR("{\"a\":1}"), STR("{\"traceparent\":\"x\"}"),
 					    MCP_LOG_INFO };
 	const struct mcp_message list = { .method = MCP_TOOLS_LIST };
-	struct mcp_transport transport = { show_sent };
+	struct mcp_transport transport = { .send = show_sent };
 	struct mcp_client client;
 	struct mcp_request request = { 0 };
 

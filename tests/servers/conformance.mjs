@@ -16,7 +16,7 @@ const resource = (uri, mimeType, content) => ({ type: 'resource', resource: { ur
 const nothing = { type: 'object', properties: {} };
 
 let level = 'info';
-let late = false;
+let late = 0;
 
 function log(data) {
 	if (levels.indexOf(level) <= levels.indexOf('info')) send({ method: 'notifications/message', params: { level: 'info', data } });
@@ -113,7 +113,7 @@ const tools = {
 		'adds a tool',
 		nothing,
 		() => {
-			late = true;
+			late++;
 			send({ method: 'notifications/tools/list_changed' });
 			return { content: [text('changed')] };
 		},
@@ -128,7 +128,8 @@ const tools = {
 
 function list() {
 	const listed = Object.entries(tools).map(([name, [description, inputSchema]]) => ({ name, description, inputSchema }));
-	return { tools: late ? [...listed, { name: 'late', description: 'came later', inputSchema: nothing }] : listed };
+	for (let i = 1; i <= late; i++) listed.push({ name: `late${i}`, description: 'came later', inputSchema: nothing });
+	return { tools: listed };
 }
 
 const refuse = (code, message) => {
