@@ -3,13 +3,36 @@
 #include "base/ids.h"
 #include "io/http_origin.h"
 
-static bool host_allowed(const struct access *access, const struct http_request *request)
+static bool is_every_interface(struct str address)
 {
+	return str_eq(address, STR("0.0.0.0")) || str_eq(address, STR("::"));
+}
+
+/* No name, which somebody could make resolve to us: what ends in a number is an address (WHATWG URL, "host parsing"). */
+static bool host_is_address(struct str host)
+{
+	struct http_authority authority;
+
+	if (http_authority_parse(host, &authority) < 0)
+		return false;
+	for (size_t i = 0; i < authority.host.n && !authority.ipv6; i++)
+		if (authority.host.p[i] != '.' && (authority.host.p[i] < '0' || authority.host.p[i] > '9'))
+			return false;
+	return true;
+}
+
+static bool host_allowed(const struct access *access, struct http_request *request)
+{
+	struct str host = http_field(request, STR("host")), own = access->address;
+
 	/* Nobody can name a unix socket from outside, and its clients send whatever Host they like. */
 	if (request->peer->local)
 		return true;
-	return http_host_is_allowed(http_field(request, STR("host")), &access->address,
-				    access->address.n ? 1 : 0);
+	if (is_every_interface(own) && host_is_address(host))
+		return true;
+	if (str_find_char(own, ':') != STR_NONE)
+		own = arena_concat(&request->arena, STR("["), own, STR("]"));
+	return http_host_is_allowed(host, &own, own.n ? 1 : 0);
 }
 
 static bool origin_allowed(const struct access *access, const struct http_request *request)
@@ -20,7 +43,7 @@ static bool origin_allowed(const struct access *access, const struct http_reques
 	return !origin.p || http_origin_is_allowed(origin, allowed.items, allowed.count);
 }
 
-unsigned access_check(const struct access *access, const struct http_request *request, struct err *err)
+unsigned access_check(const struct access *access, struct http_request *request, struct err *err)
 {
 	if (!host_allowed(access, request)) {
 		err_set(err, ERR_DENIED,

@@ -18,12 +18,13 @@ struct access {
 	uid_t uid;	   /* that runs the daemon */
 	bool token_needed; /* over TCP */
 	struct str token;
-	struct str address;		 /* that the TCP listener is bound to: its own name in Host */
+	struct str
+		address; /* that the TCP listener is bound to: its own name in Host. Of all interfaces, every address is one */
 	const struct settings *settings; /* transport.allowedOrigins */
 };
 
 /* 0, or the HTTP status to refuse with and why. */
-unsigned access_check(const struct access *access, const struct http_request *request, struct err *err);
+unsigned access_check(const struct access *access, struct http_request *request, struct err *err);
 
 /* Who it is, for sessions: "uid:1000" or "token" or "loopback". From the request's arena. */
 struct str access_principal(const struct access *access, struct http_request *request);

@@ -40,11 +40,15 @@ static unsigned check(const struct access *access, const struct http_peer *peer,
 	const bool given[] = { host, origin, authorization };
 	struct http_field fields[ARRAY_LEN(all)];
 	struct http_request request = { .peer = peer, .fields = fields };
+	unsigned status;
 
+	arena_init(&request.arena, 0);
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (given[i])
 			fields[request.field_count++] = all[i];
-	return access_check(access, &request, err);
+	status = access_check(access, &request, err);
+	arena_release(&request.arena);
+	return status;
 }
 
 static void refuses(const struct access *access, const struct http_peer *peer, const char *host,
@@ -127,6 +131,31 @@ static void host_comes_before_the_token(void **state)
 	settings_free(&set);
 }
 
+/* Bound to an address of the network, or to all of them. A name is never ours: anyone could make it resolve to us. */
+static void addresses_of_the_network_have_their_own_host(void **state)
+{
+	struct settings *set = settings_new();
+	struct access access = access_of(set);
+
+	(void)state;
+	access.address = STR("fd00::5");
+	admits(&access, &tcp, "[fd00::5]:4711", NULL, "Bearer s3cret");
+	admits(&access, &tcp, "[::1]", NULL, "Bearer s3cret");
+	refuses(&access, &tcp, "[fd00::6]:4711", NULL, "Bearer s3cret", 403, refused_host);
+	refuses(&access, &tcp, "fd00::5", NULL, "Bearer s3cret", 403, refused_host);
+	for (int i = 0; i < 2; i++) {
+		access.address = i ? STR("::") : STR("0.0.0.0");
+		admits(&access, &tcp, "192.168.1.5:4711", NULL, "Bearer s3cret");
+		admits(&access, &tcp, "[fd00::6]", NULL, "Bearer s3cret");
+		admits(&access, &tcp, "localhost", NULL, "Bearer s3cret");
+		refuses(&access, &tcp, "evil.example", NULL, "Bearer s3cret", 403, refused_host);
+		refuses(&access, &tcp, "192.168.1.5.nip.io", NULL, "Bearer s3cret", 403, refused_host);
+		refuses(&access, &tcp, "", NULL, "Bearer s3cret", 403, refused_host);
+		refuses(&access, &tcp, "192.168.1.5", NULL, NULL, 401, no_token);
+	}
+	settings_free(&set);
+}
+
 static void origins_are_loopback_or_allowed(void **state)
 {
 	struct settings *set = settings_new();
@@ -169,6 +198,7 @@ int main(void)
 		cmocka_unit_test(tcp_needs_the_token),
 		cmocka_unit_test(no_token_is_no_key),
 		cmocka_unit_test(host_comes_before_the_token),
+		cmocka_unit_test(addresses_of_the_network_have_their_own_host),
 		cmocka_unit_test(origins_are_loopback_or_allowed),
 		cmocka_unit_test(principals_are_told_apart),
 	};

@@ -24,6 +24,6 @@ export function stdioClient(scratch, args, { env = {}, capabilities = {} } = {})
 }
 
 // A client of an HTTP endpoint, such as `${daemon.url}/mcp`.
-export function httpClient(scratch, url, { headers = {}, capabilities = {} } = {}) {
-	return connect(scratch, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), capabilities);
+export function httpClient(scratch, url, { headers = {}, capabilities = {}, reconnectionOptions } = {}) {
+	return connect(scratch, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, reconnectionOptions }), capabilities);
 }

@@ -1,0 +1,261 @@
+// The MCP endpoint over HTTP, as the official SDK and as the wire see it: modes, progress, cancellation, lost streams, headers.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { test } from 'node:test';
+import { startDaemon } from '../lib/daemon.mjs';
+import { events, post, request } from '../lib/http.mjs';
+import { httpClient } from '../lib/mcp.mjs';
+import { scriptedServer } from '../lib/servers.mjs';
+import { newScratch } from '../lib/scratch.mjs';
+
+const quick = { MCPX_PROTO_STREAM_AFTER: '5ms', MCPX_PROTO_RETRY: '10ms' };
+
+async function endpoint(t, { mcpServers = { scripted: scriptedServer() }, env = {}, ...more } = {}) {
+	const scratch = newScratch(t);
+	const daemon = await startDaemon(scratch, { config: { mcpServers }, tcp: true, env: { ...quick, ...env }, ...more });
+	return { scratch, daemon, url: `${daemon.url}/mcp` };
+}
+
+const text = (result) => result.content[0].text;
+
+// How a mode calls a tool of the server `scripted`.
+const modes = {
+	'code-mode': {
+		env: {},
+		call: (client, tool, args, options) => client.callTool({ name: 'mcpx_call', arguments: { server: 'scripted', tool, args } }, undefined, options),
+		lists: ['mcpx_call', 'mcpx_exec', 'mcpx_search', 'mcpx_types', 'mcpx_namespaces'],
+		hides: ['echo', 'scripted__echo'],
+	},
+	full: {
+		env: { MCPX_SERVE_MODE: 'full' },
+		call: (client, tool, args, options) => client.callTool({ name: `scripted__${tool}`, arguments: args }, undefined, options),
+		lists: ['scripted__echo', 'scripted__sleep'],
+		hides: ['mcpx_call', 'echo'],
+	},
+	passthrough: {
+		env: { MCPX_SERVE_MODE: 'full', MCPX_MCP_PASSTHROUGH: 'scripted' },
+		call: (client, tool, args, options) => client.callTool({ name: tool, arguments: args }, undefined, options),
+		lists: ['echo', 'sleep'],
+		hides: ['mcpx_call', 'scripted__echo'],
+	},
+};
+
+for (const [name, mode] of Object.entries(modes))
+	test(`mode ${name}: tools are listed and called, with progress, at once, and given up`, async (t) => {
+		const { daemon, url, scratch } = await endpoint(t, { env: mode.env });
+		const client = await httpClient(scratch, url);
+		const { tools } = await client.listTools();
+		const names = tools.map((tool) => tool.name);
+		for (const listed of mode.lists) assert.ok(names.includes(listed), listed);
+		for (const hidden of mode.hides) assert.ok(!names.includes(hidden), hidden);
+		for (const tool of tools) assert.equal(tool.inputSchema.type, 'object');
+
+		assert.equal(text(await mode.call(client, 'echo', { text: 'h\u00e9llo' })), 'h\u00e9llo');
+		assert.equal((await mode.call(client, 'fail', {})).isError, true);
+
+		const seen = [];
+		const done = await mode.call(client, 'progress', { steps: 3, ms: 1 }, { onprogress: ({ progress }) => seen.push(progress) });
+		assert.equal(text(done), '3 steps');
+		assert.deepEqual(seen, [1, 2, 3]);
+
+		// Slow calls hold up nobody.
+		const stop = new AbortController();
+		const slow = [1, 2].map(() => mode.call(client, 'sleep', { ms: 600_000 }, { signal: stop.signal }));
+		const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => mode.call(client, 'echo', { text: `${i}` })));
+		assert.deepEqual(answers.map(text), answers.map((_, i) => `${i}`));
+		stop.abort('enough');
+		for (const given of slow) await assert.rejects(given, /enough/);
+
+		// A cancelled call ends at the server, which is free again.
+		const giveUp = new AbortController();
+		const given = mode.call(client, 'sleep', { ms: 600_000 }, { signal: giveUp.signal });
+		const holders = async () => (await request(daemon.port, 'GET', '/v1/status')).json.servers[0].instances[0].holders;
+		while ((await holders()) !== 1);
+		giveUp.abort('enough');
+		await assert.rejects(given, /enough/);
+		for (let tries = 0; (await holders()) > 0; tries++) {
+			assert.ok(tries < 400, 'the call is still held');
+			await new Promise((resolve) => setTimeout(resolve, 10));
+		}
+		assert.equal(text(await mode.call(client, 'echo', { text: 'after' })), 'after');
+	});
+
+test('a name that nobody has is an error that says so', async (t) => {
+	const { url, scratch } = await endpoint(t);
+	const client = await httpClient(scratch, url);
+	await assert.rejects(client.callTool({ name: 'nobody', arguments: {} }), (error) => error.code === -32602 && /unknown tool: nobody/.test(error.message));
+	const wrong = await client.callTool({ name: 'mcpx_call', arguments: { tool: 'echo' } });
+	assert.equal(wrong.isError, true);
+	assert.match(text(wrong), /"server" is missing/);
+});
+
+// A way to the daemon that breaks when it is told to.
+async function breakable(t, port) {
+	const open = new Set();
+	const state = { connections: 0, breaks: 0 };
+	const server = net.createServer((near) => {
+		const far = net.connect(port, '127.0.0.1');
+		state.connections++;
+		for (const socket of [near, far]) {
+			open.add(socket);
+			socket.on('error', () => {});
+			socket.on('close', () => {
+				open.delete(socket);
+				near.destroy();
+				far.destroy();
+			});
+		}
+		near.pipe(far);
+		far.pipe(near);
+	});
+	await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+	t.after(() => {
+		for (const socket of open) socket.destroy();
+		server.close();
+	});
+	state.port = server.address().port;
+	state.cut = () => {
+		state.breaks++;
+		for (const socket of open) socket.destroy();
+	};
+	return state;
+}
+
+const reconnectionOptions = { initialReconnectionDelay: 10, maxReconnectionDelay: 50, reconnectionDelayGrowFactor: 1, maxRetries: 20 };
+
+test('a client whose connection breaks during a call gets the answer, once', async (t) => {
+	const { daemon, scratch } = await endpoint(t, { env: { MCPX_SERVE_MODE: 'full' } });
+	const way = await breakable(t, daemon.port);
+	const client = await httpClient(scratch, `http://127.0.0.1:${way.port}/mcp`, { reconnectionOptions });
+	client.onerror = () => {};
+	assert.equal(client.transport.protocolVersion, '2025-11-25');
+	let token;
+	const cut = new Promise((resolve) => {
+		token = (id) => resolve(id);
+	});
+	const asked = client.callTool({ name: 'scripted__sleep', arguments: { ms: 500 } }, undefined, { onresumptiontoken: (id) => token(id) });
+	assert.match(await cut, /^post-\d+-\d+$/);
+	way.cut();
+	assert.equal(text(await asked), 'slept 500 ms');
+	assert.equal(way.breaks, 1);
+
+	// Progress that came while nobody listened comes, too; and a second break harms no more than the first.
+	const seen = [];
+	const stepping = client.callTool({ name: 'scripted__progress', arguments: { steps: 8, ms: 60 } }, undefined, {
+		onprogress: ({ progress }) => {
+			seen.push(progress);
+			if (progress === 2 || progress === 5) way.cut();
+		},
+	});
+	assert.equal(text(await stepping), '8 steps');
+	assert.deepEqual(seen, [1, 2, 3, 4, 5, 6, 7, 8]);
+	assert.equal(way.breaks, 3);
+});
+
+const json = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+
+async function legacySession(port, protocolVersion) {
+	const hello = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo: { name: 'wire', version: '1' } } };
+	const opened = await post(port, '/mcp', hello, { headers: json });
+	assert.equal(opened.json.result.protocolVersion, protocolVersion);
+	const headers = { ...json, 'mcp-session-id': opened.headers['mcp-session-id'], 'mcp-protocol-version': protocolVersion };
+	assert.equal((await post(port, '/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' }, { headers })).status, 202);
+	return headers;
+}
+
+test('a stream begins with an id in 2025-11-25 only, and what is kept has a bound', async (t) => {
+	const { daemon } = await endpoint(t, { env: { MCPX_SERVE_MODE: 'full', MCPX_PROTO_REPLAY_EVENTS: '2', MCPX_PROTO_REPLAY_BYTES: '4KiB' } });
+	const call = (id, name, args) => JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: `scripted__${name}`, arguments: args, _meta: { progressToken: 't' } } });
+	for (const version of ['2025-03-26', '2025-06-18', '2025-11-25']) {
+		const headers = await legacySession(daemon.port, version);
+		const all = [];
+		for await (const event of await events(daemon.port, '/mcp', { method: 'POST', headers, body: call(1, 'progress', { steps: 3, ms: 20 }) })) all.push(event);
+		const messages = all.filter(({ data }) => data).map(({ data }) => JSON.parse(data));
+		assert.equal(messages.length, 4);
+		assert.equal(messages.at(-1).id, 1);
+		assert.ok(all.filter(({ data }) => data).every(({ id }) => /^post-1-\d+$/.test(id)));
+		assert.equal(all.some(({ data, id }) => !data && id), version === '2025-11-25');
+		// Two events are kept: the answer and the progress before it.
+		const again = [];
+		for await (const event of await events(daemon.port, '/mcp', { headers: { ...headers, 'last-event-id': all.find(({ data }) => data).id } })) again.push(event);
+		assert.deepEqual(again.map(({ id }) => id), all.slice(-2).map(({ id }) => id));
+		const foreign = await request(daemon.port, 'GET', '/mcp', { headers: { ...headers, 'last-event-id': 'post-99-1' } });
+		assert.equal(foreign.status, 400);
+		assert.match(foreign.json.error.message, /not kept any more/);
+	}
+});
+
+const meta = (version = '2026-07-28') => ({ 'io.modelcontextprotocol/protocolVersion': version, 'io.modelcontextprotocol/clientCapabilities': {} });
+
+test('headers repeat what the body says, also what the tool of a server over stdio asks for', async (t) => {
+	const routed = {
+		name: 'routed',
+		inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, size: { type: 'object', properties: { width: { type: 'integer', 'x-mcp-header': 'Width' } } } } },
+	};
+	for (const [env, name] of [
+		[{ MCPX_SERVE_MODE: 'full' }, 'scripted__routed'],
+		[{ MCPX_SERVE_MODE: 'full', MCPX_MCP_PASSTHROUGH: 'scripted' }, 'routed'],
+	]) {
+		const { daemon } = await endpoint(t, { mcpServers: { scripted: scriptedServer({ tools: [routed] }) }, env });
+		const modern = (method, params, headers) => post(daemon.port, '/mcp', { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta() } }, { headers: { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...headers } });
+		const { tools } = (await modern('tools/list', {})).json.result;
+		assert.deepEqual(tools.find((tool) => tool.name === name).inputSchema, routed.inputSchema);
+		const call = (args, headers) => modern('tools/call', { name, arguments: args }, { 'mcp-name': name, ...headers });
+		const args = { region: 'us-west1', size: { width: 42 } };
+		const agreed = { 'mcp-param-region': 'us-west1', 'mcp-param-width': '42.0' };
+		assert.equal((await call(args, agreed)).status, 200);
+		assert.equal((await call({ region: '\u4e16' }, { 'mcp-param-region': '=?base64?5LiW?=' })).status, 200);
+		assert.equal((await call({ region: null }, {})).status, 200);
+		for (const [given, headers, problem] of [
+			[args, {}, /Mcp-Param-Region is missing/],
+			[args, { ...agreed, 'mcp-param-width': '43' }, /Mcp-Param-Width does not say what the body says/],
+			[{}, { 'mcp-param-region': 'x' }, /stands for an argument that the body does not have/],
+			[{ region: 'x' }, { 'mcp-param-region': '=?base64?!?=' }, /malformed Base64/],
+			[args, { ...agreed, 'mcp-name': 'other' }, /the header Mcp-Name is "other"/],
+			[args, { ...agreed, 'mcp-method': 'tools/list' }, /the header Mcp-Method is "tools\/list"/],
+			[args, { ...agreed, 'mcp-protocol-version': '2025-11-25' }, /the header MCP-Protocol-Version is "2025-11-25"/],
+		]) {
+			const answer = await call(given, headers);
+			assert.equal(answer.status, 400, String(problem));
+			assert.equal(answer.json.error.code, -32020);
+			assert.match(answer.json.error.message, problem);
+		}
+	}
+});
+
+test('a modern client that goes away cancels, and can take up nothing', async (t) => {
+	const { daemon } = await endpoint(t, { env: { MCPX_SERVE_MODE: 'full', MCPX_TRANSPORT_SSE_KEEP_ALIVE: '10ms' } });
+	const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'scripted__sleep', arguments: { ms: 600_000 }, _meta: meta() } });
+	const stream = await events(daemon.port, '/mcp', { method: 'POST', headers: { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'scripted__sleep' }, body });
+	assert.equal(stream.status, 200);
+	const holders = async () => (await request(daemon.port, 'GET', '/v1/status')).json.servers[0].instances[0]?.holders ?? 0;
+	while ((await holders()) === 0);
+	stream.close();
+	for (let tries = 0; (await holders()) > 0; tries++) {
+		assert.ok(tries < 400, 'the call is still held');
+		await new Promise((resolve) => setTimeout(resolve, 10));
+	}
+	const resumed = await request(daemon.port, 'GET', '/mcp', { headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28', 'last-event-id': 'post-1-1' } });
+	assert.equal(resumed.status, 400);
+});
+
+test('one depth of JSON for everyone outside', async (t) => {
+	const { daemon } = await endpoint(t, { env: { MCPX_JSON_MAX_DEPTH: '16', MCPX_SERVE_MODE: 'full' } });
+	const deep = (n) => `${'['.repeat(n)}${']'.repeat(n)}`;
+	const v1 = (n) => post(daemon.port, '/v1/call', `{"server":"scripted","tool":"echo","args":{"x":${deep(n)}}}`);
+	assert.equal((await v1(14)).status, 200);
+	const refused = await v1(15);
+	assert.equal(refused.status, 400);
+	assert.match(refused.json.error, /more than 16 levels of nested arrays and objects/);
+	const headers = await legacySession(daemon.port, '2025-11-25');
+	const mcp = (n) => post(daemon.port, '/mcp', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"scripted__echo","arguments":{"x":${deep(n)}}}}`, { headers });
+	assert.ok((await mcp(13)).json.result);
+	assert.match((await mcp(14)).json.error.message, /more than 16 levels/);
+	// What a server answers is read under the same limit.
+	const answered = (depth) => post(daemon.port, '/v1/call', { server: 'scripted', tool: 'nested', args: { depth } });
+	assert.equal((await answered(13)).status, 200);
+	const unread = await answered(14);
+	assert.equal(unread.status, 502);
+	assert.match(unread.json.error, /more than 16 levels/);
+	assert.equal((await v1(1)).status, 200, 'and harms no other call');
+});
