@@ -16,7 +16,7 @@ const size_t command_group_count = ARRAY_LEN(command_groups);
 
 static const struct operation_input run_inputs[] = {
 	{ .name = STR_INIT("script"),
-	  .description = STR_INIT("a .ts, .mts or .js file, or the name of a script"),
+	  .description = STR_INIT("a .ts, .mts or .js file, or the name of a script; - for standard input"),
 	  .place = INPUT_COMMAND_LINE,
 	  .command = INPUT_POSITIONAL,
 	  .required = true },
@@ -95,7 +95,7 @@ static const struct command own_commands[] = {
 	  .detail = STR_INIT(
 		  "A name without a slash or an extension is looked up as NAME.ts or NAME.js in .mcpx/scripts/ and "
 		  ".config/mcpx/scripts/ here and in every directory above, then in the user's "
-		  "configuration directory. The word `run` may be left out before a file or a name that exists. What follows the script is the script's own."),
+		  "configuration directory. The word `run` may be left out before a file or a name that exists. What follows the script is the script's own, and so is standard input, unless the script itself was read from there."),
 	  WITH_INPUTS(run_inputs),
 	  .run = command_run_script,
 	  .passes_rest = true },

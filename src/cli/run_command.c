@@ -1,6 +1,8 @@
 /*
  * `mcpx run` and `mcpx exec`: a script runs here, beside the terminal, with the standard input and the directory that the user has; the daemon only answers its
  * calls. The run itself is exec/run.h's, as it is for the daemon; this file says what to run and shows its frames.
+ *
+ * Standard input is the script's own. A script that was itself read from there has used it up: it finds the end.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -11,6 +13,7 @@
 #include "cli/request.h"
 #include "cli/script.h"
 #include "cli/show.h"
+#include "cli/standard_input.h"
 #include "exec/limits.h"
 #include "exec/report.h"
 #include "exec/run.h"
@@ -302,7 +305,6 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	take_settings(cli, spec, run.output);
 	spec->supervisor = supervisor;
 	spec->directory = arena_concat(&cli->arena, cli->places.cache, STR("/exec"), STR(""));
-	spec->stdin_kind = EXEC_STDIN_FD;
 	spec->stdin_fd = STDIN_FILENO;
 	spec->cwd = cli->cwd;
 	spec->env = cli->environment.entries;
@@ -312,13 +314,38 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	return run_on_loop(&run, spec);
 }
 
+/* The script itself comes on standard input, which it then finds at its end. */
+static int read_source(struct cli *cli, struct exec_spec *spec, struct err *err)
+{
+	int r = standard_input_read(settings_bytes(cli->settings, SETTING_HTTP_CALL_BODY_LIMIT), &cli->arena,
+				    &spec->source, err);
+
+	spec->stdin_kind = EXEC_STDIN_NONE;
+	if (r == 0 && str_trim(spec->source).n == 0)
+		r = err_set(err, ERR_INVALID, "standard input has no script in it");
+	return r;
+}
+
+/* Whether the snippet is on standard input: that is said, or nothing is said and nobody would have to type it. */
+static bool source_is_on_standard_input(const struct arguments *arguments)
+{
+	if (arguments->rest_count == 0)
+		return !standard_input_is_terminal();
+	return arguments->rest_count == 1 && str_eq(str_of(arguments->rest[0]), STR("-"));
+}
+
 int command_exec(struct cli *cli)
 {
-	struct exec_spec spec = { .source = arguments_joined(&cli->arguments, &cli->arena) };
+	struct exec_spec spec = { .source = arguments_joined(&cli->arguments, &cli->arena),
+				  .stdin_kind = EXEC_STDIN_FD };
 	struct err err;
 
-	if (str_trim(spec.source).n == 0) {
-		err_set(&err, ERR_INVALID, "`mcpx exec` needs source: the snippet, in quotes");
+	if (source_is_on_standard_input(&cli->arguments)) {
+		if (read_source(cli, &spec, &err) < 0)
+			return err.code == ERR_INVALID ? cli_fail_usage(cli, &err) : cli_fail(cli, &err);
+	} else if (str_trim(spec.source).n == 0) {
+		err_set(&err, ERR_INVALID,
+			"`mcpx exec` needs source: the snippet, in quotes, or - for standard input");
 		return cli_fail_usage(cli, &err);
 	}
 	return run_script(cli, &spec);
@@ -334,6 +361,26 @@ static const struct str *script_arguments(struct cli *cli)
 	return list;
 }
 
+/* The file that the word means. */
+static int find_file(struct cli *cli, struct str word, struct str *ret_file, struct err *err)
+{
+	struct script script;
+	int r = script_find(&script, word, &cli->environment, cli->cwd, &cli->arena, err);
+
+	if (r == 0 && script_word_is_path(word))
+		return err_set(err, ERR_NOT_FOUND,
+			       "%s is no script: a script is a file that ends in .ts, .mts or .js",
+			       QUOTE(word));
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "there is no script %s: give a file, or put %.*s.ts into .mcpx/scripts/",
+			       QUOTE(word), STR_ARG(word));
+	if (r < 0)
+		return r;
+	*ret_file = script.path;
+	return 0;
+}
+
 int command_run_script(struct cli *cli)
 {
 	struct str word = argument_text(&cli->arguments, STR("script"));
@@ -341,20 +388,11 @@ int command_run_script(struct cli *cli)
 		.export_name = argument_text(&cli->arguments, STR("export")),
 		.arguments = script_arguments(cli),
 		.argument_count = cli->arguments.rest_count,
+		.stdin_kind = EXEC_STDIN_FD,
 	};
-	struct script script;
 	struct err err;
-	int r = script_find(&script, word, &cli->environment, cli->cwd, &cli->arena, &err);
+	int r = str_eq(word, STR("-")) ? read_source(cli, &spec, &err)
+				       : find_file(cli, word, &spec.file, &err);
 
-	if (r == 0 && script_word_is_path(word))
-		r = err_set(&err, ERR_NOT_FOUND,
-			    "%s is no script: a script is a file that ends in .ts, .mts or .js", QUOTE(word));
-	else if (r == 0)
-		r = err_set(&err, ERR_NOT_FOUND,
-			    "there is no script %s: give a file, or put %.*s.ts into .mcpx/scripts/",
-			    QUOTE(word), STR_ARG(word));
-	if (r < 0)
-		return cli_fail(cli, &err);
-	spec.file = script.path;
-	return run_script(cli, &spec);
+	return r < 0 ? cli_fail(cli, &err) : run_script(cli, &spec);
 }

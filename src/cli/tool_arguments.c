@@ -2,16 +2,13 @@
 #include "cli/tool_arguments.h"
 
 #include "base/quote.h"
+#include "cli/standard_input.h"
 #include "io/files.h"
 #include "json/writer.h"
-
-#include <errno.h>
-#include <unistd.h>
 
 enum {
 	REFERENCES_MAX =
 		16, /* of $ref and alternatives followed for one argument: schemas may turn in circles */
-	PIECE = 64 * 1024, /* of standard input, read at once */
 };
 
 /* -- what a schema allows ------------------------------------------------------------------------------------------------- */
@@ -294,31 +291,6 @@ bool tool_words_need_schema(const struct tool_words *words)
 
 /* -- files and standard input ---------------------------------------------------------------------------------------------------- */
 
-static int read_standard_input(size_t bytes_max, struct arena *arena, struct str *ret_text, struct err *err)
-{
-	_cleanup_buf_ struct buf text = { 0 };
-
-	buf_init(&text, bytes_max);
-	for (;;) {
-		char *room = buf_reserve(&text, size_min(PIECE, bytes_max - text.n ? bytes_max - text.n : 1));
-		ssize_t n;
-
-		if (!room)
-			return err_set(err, ERR_TOO_LARGE, "standard input has more than %zu bytes",
-				       bytes_max);
-		n = read(STDIN_FILENO, room, size_min(PIECE, bytes_max - text.n));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_errno(err, "cannot read standard input");
-		if (n == 0)
-			break;
-		buf_claim(&text, (size_t)n);
-	}
-	*ret_text = arena_copy(arena, buf_str(&text));
-	return 0;
-}
-
 /* The text that "-" or "@FILE" stands for. */
 static int read_text(struct str word, size_t bytes_max, struct arena *arena, struct str *ret_text,
 		     struct err *err)
@@ -327,7 +299,7 @@ static int read_text(struct str word, size_t bytes_max, struct arena *arena, str
 	int r;
 
 	if (str_eq(word, STR("-")) || str_eq(word, STR("@-")))
-		return read_standard_input(bytes_max, arena, ret_text, err);
+		return standard_input_read(bytes_max, arena, ret_text, err);
 	r = file_read(arena_cstr(arena, str_from(word, 1)), bytes_max, &text, err);
 	if (r < 0)
 		return r;
