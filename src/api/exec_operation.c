@@ -19,6 +19,7 @@ struct exec_operation {
 	struct exec_run run;
 	struct exec_delivery delivery;
 	struct exec_report report; /* unless the output is streamed */
+	struct exec_text text;	   /* of a stream of text */
 	struct http_stream stream;
 	struct timer ping; /* of a stream of events */
 	bool streaming;	   /* the answer has begun */
@@ -169,14 +170,14 @@ static void begin_stream(struct exec_operation *op)
 			    send_ping);
 }
 
-static void render_frame(const struct exec_operation *op, const struct exec_frame *frame, struct str value,
+static void render_frame(struct exec_operation *op, const struct exec_frame *frame, struct str value,
 			 struct buf *out)
 {
 	_cleanup_buf_ struct buf json = { 0 };
 	struct json_writer w;
 
 	if (op->options.output == EXEC_OUTPUT_TEXT) {
-		exec_frame_text(frame, value, false, out);
+		exec_text_append(&op->text, frame, value, out);
 		return;
 	}
 	api_writer_init(&w, &json);

@@ -31,6 +31,7 @@ struct script_run {
 	struct loop *loop;
 	struct exec_run run;
 	struct exec_report report; /* for one document */
+	struct exec_text text;	   /* for text */
 	struct signal_watch interrupt, terminate;
 	unsigned output; /* CHOICE_EXEC_OUTPUT_ */
 	int interrupted; /* the signal that ended it early, or 0 */
@@ -126,11 +127,9 @@ static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 	buf_init(&out, SHOW_MAX);
 	switch (frame->kind) {
 	case EXEC_FRAME_STDOUT:
-		write_out(run, frame->text);
-		break;
 	case EXEC_FRAME_EMIT:
 	case EXEC_FRAME_RESULT:
-		exec_value_text(frame->value, &out);
+		exec_text_append(&run->text, frame, frame->value, &out);
 		write_shown(run, &out);
 		break;
 	case EXEC_FRAME_LOG:

@@ -4,10 +4,12 @@
 
 /* -- text ----------------------------------------------------------------------------------------------------------------- */
 
-void exec_value_text(struct str raw, struct buf *out)
+/* A string as it is, anything else as JSON with two spaces; with a line end. */
+static void value_text(struct str raw, struct buf *out)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
 	struct json_writer w;
+	size_t before = out->n;
 
 	if (json_parse(&doc, raw, NULL, NULL) < 0)
 		return;
@@ -17,14 +19,16 @@ void exec_value_text(struct str raw, struct buf *out)
 		json_writer_init(&w, out, true);
 		json_write_value(&w, json_root(&doc));
 	}
-	if (!buf_failed(out) && (out->n == 0 || out->p[out->n - 1] != '\n'))
+	if (!buf_failed(out) && (out->n == before || out->p[out->n - 1] != '\n'))
 		buf_append_char(out, '\n');
 }
 
-static void begin_line(struct buf *out)
+/* What was printed without a line end does not run into what comes now. */
+static void begin_line(struct exec_text *text, struct buf *out)
 {
-	if (out->n && !buf_failed(out) && out->p[out->n - 1] != '\n')
+	if (text->open)
 		buf_append_char(out, '\n');
+	text->open = false;
 }
 
 /* "[warn] disk is nearly full free=3 path=/tmp" */
@@ -59,7 +63,8 @@ static void stack_text(struct str detail, struct buf *out)
 static void error_text(const struct exec_frame *frame, struct buf *out)
 {
 	buf_append(out, frame->text);
-	begin_line(out);
+	if (!str_ends_with(frame->text, STR("\n")))
+		buf_append_char(out, '\n');
 	stack_text(frame->value, out);
 	if (!frame->calls.n)
 		return;
@@ -67,31 +72,28 @@ static void error_text(const struct exec_frame *frame, struct buf *out)
 	buf_append(out, frame->calls);
 }
 
-void exec_frame_text(const struct exec_frame *frame, struct str value, bool everything, struct buf *out)
+void exec_text_append(struct exec_text *text, const struct exec_frame *frame, struct str value,
+		      struct buf *out)
 {
 	switch (frame->kind) {
 	case EXEC_FRAME_STDOUT:
 		buf_append(out, frame->text);
-		break;
-	case EXEC_FRAME_RESULT:
-		begin_line(out);
-		exec_value_text(value, out);
-		break;
-	case EXEC_FRAME_ERROR:
-		begin_line(out);
-		error_text(frame, out);
+		text->open = !str_ends_with(frame->text, STR("\n"));
 		break;
 	case EXEC_FRAME_EMIT:
-		if (everything) {
-			begin_line(out);
-			exec_value_text(value, out);
-		}
+	case EXEC_FRAME_RESULT:
+		begin_line(text, out);
+		value_text(value, out);
+		break;
+	case EXEC_FRAME_ERROR:
+		begin_line(text, out);
+		error_text(frame, out);
 		break;
 	case EXEC_FRAME_LOG:
-		if (everything) {
-			begin_line(out);
-			log_text(frame, out);
-		}
+		if (!text->logs)
+			break;
+		begin_line(text, out);
+		log_text(frame, out);
 		break;
 	default:
 		break;
@@ -122,6 +124,7 @@ void exec_report_init(struct exec_report *report)
 	report_bufs(report, bufs);
 	for (size_t i = 0; i < REPORT_BUFS; i++)
 		buf_init(bufs[i], ARENA_MAX_DEFAULT);
+	report->text = (struct exec_text){ .logs = true };
 }
 
 void exec_report_release(struct exec_report *report)
@@ -180,7 +183,7 @@ void exec_report_take(struct exec_report *report, const struct exec_frame *frame
 	default:
 		break;
 	}
-	exec_frame_text(frame, value, true, &report->transcript);
+	exec_text_append(&report->text, frame, value, &report->transcript);
 }
 
 /* -- the document --------------------------------------------------------------------------------------------------------- */

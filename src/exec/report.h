@@ -16,12 +16,31 @@
 #include "exec/run.h"
 #include "json/writer.h"
 
+/* -- plain text ----------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A run in plain text, the same for everybody who asks for text: what the script printed, as it came, and each value that it emitted, and in the end its result or what
+ * went wrong with the calls that were made by then. A value is as it is when it is a string, else JSON with two spaces; it begins and ends a line. Log records are
+ * left out, since who reads text has another place for them (a terminal has stderr) or no use, unless `logs` asks for a line each.
+ */
+struct exec_text {
+	bool logs;
+	bool open; /* private: the last line has no end yet */
+};
+
+/* Appends what a frame is in text, with `value` for frame->value as in exec_frame_write(). Of many frames it is nothing. */
+void exec_text_append(struct exec_text *text, const struct exec_frame *frame, struct str value,
+		      struct buf *out);
+
+/* -- collecting ----------------------------------------------------------------------------------------------------------- */
+
 struct exec_report {
 	struct buf emits, logs, artifacts, calls; /* elements of arrays, with commas between them */
 	struct buf output;			  /* stdout */
 	struct buf result, detail;		  /* raw JSON; empty: none */
 	struct buf error;			  /* text; empty: none */
-	struct buf transcript;			  /* what a person would have seen, in order */
+	struct buf transcript;			  /* all of it as text, with the logs */
+	struct exec_text text;			  /* of the transcript */
 };
 
 void exec_report_init(struct exec_report *report);
@@ -35,16 +54,5 @@ void exec_report_write(const struct exec_report *report, const struct exec_run *
 
 /* What was printed, emitted and logged, in order, then the result, or what went wrong and what had been done by then: for people and models. */
 struct str exec_report_text(const struct exec_report *report);
-
-/* -- plain text ----------------------------------------------------------------------------------------------------------- */
-
-/*
- * What a frame is in plain text; nothing for most. stdout is as it came; a result is as it is when it is a string, else JSON with two spaces; an
- * error is its text, the stack, and the calls that were made. With `everything`, emits and logs are there too, a line or more each.
- */
-void exec_frame_text(const struct exec_frame *frame, struct str value, bool everything, struct buf *out);
-
-/* One JSON value in that way, with a line end. */
-void exec_value_text(struct str raw, struct buf *out);
 
 #endif

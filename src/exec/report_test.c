@@ -15,12 +15,18 @@ static const struct exec_run run = {
 };
 static const struct exec_run good = { .id = "0123456789abcdef", .outcome = { .duration_ms = 12 } };
 
-#define VALUE(frame_kind, json) { .kind = frame_kind, .value = STR_INIT(json), .run = &run }
-#define TEXT(frame_kind, bytes) { .kind = frame_kind, .text = STR_INIT(bytes), .run = &run }
+#define VALUE(frame_kind, json)                                                                              \
+	{                                                                                                    \
+		.kind = frame_kind, .value = STR_INIT(json), .run = &run                                     \
+	}
+#define TEXT(frame_kind, bytes)                                                                              \
+	{                                                                                                    \
+		.kind = frame_kind, .text = STR_INIT(bytes), .run = &run                                     \
+	}
 
 static const struct {
 	struct exec_frame frame;
-	const char *json, *text, *everything;
+	const char *json, *text, *with_logs;
 } table[] = {
 	{ TEXT(EXEC_FRAME_START, ""),
 	  "{\"type\":\"start\",\"runId\":\"0123456789abcdef\",\"runtime\":\"node\"}", "", "" },
@@ -33,8 +39,10 @@ static const struct {
 	  "{\"type\":\"log\",\"ts\":\"t\",\"level\":\"warn\",\"msg\":\"m\",\"attrs\":{\"a\":1,\"b\":\"x y\"}}",
 	  "",
 	  "[warn] m a=1 b=\"x y\"\n" },
-	{ VALUE(EXEC_FRAME_EMIT, "[1, 2]"), "{\"type\":\"emit\",\"value\":[1, 2]}", "", "[\n  1,\n  2\n]\n" },
-	{ VALUE(EXEC_FRAME_EMIT, "\"a\\nb\""), "{\"type\":\"emit\",\"value\":\"a\\nb\"}", "", "a\nb\n" },
+	{ VALUE(EXEC_FRAME_EMIT, "[1, 2]"), "{\"type\":\"emit\",\"value\":[1, 2]}", "[\n  1,\n  2\n]\n",
+	  "[\n  1,\n  2\n]\n" },
+	{ VALUE(EXEC_FRAME_EMIT, "\"a\\nb\""), "{\"type\":\"emit\",\"value\":\"a\\nb\"}", "a\nb\n",
+	  "a\nb\n" },
 	{ TEXT(EXEC_FRAME_STDOUT, "a\xff\n"), "{\"type\":\"stdout\",\"data\":\"a\xef\xbf\xbd\\n\"}",
 	  "a\xff\n", "a\xff\n" },
 	{ VALUE(EXEC_FRAME_CALL, "{\"server\":\"s\",\"ok\":true}"),
@@ -65,17 +73,17 @@ static void test_frames(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		_cleanup_buf_ struct buf json = { .max = 4096 }, text = { .max = 4096 },
-					 everything = { .max = 4096 };
+					 with_logs = { .max = 4096 };
 		const struct exec_frame *frame = &table[i].frame;
 		struct json_writer w;
 
 		json_writer_init(&w, &json, false);
 		exec_frame_write(&w, frame, frame->value);
 		assert_string_equal(buf_cstr(&json), table[i].json);
-		exec_frame_text(frame, frame->value, false, &text);
+		exec_text_append(&(struct exec_text){ .logs = false }, frame, frame->value, &text);
 		assert_string_equal(buf_cstr(&text), table[i].text);
-		exec_frame_text(frame, frame->value, true, &everything);
-		assert_string_equal(buf_cstr(&everything), table[i].everything);
+		exec_text_append(&(struct exec_text){ .logs = true }, frame, frame->value, &with_logs);
+		assert_string_equal(buf_cstr(&with_logs), table[i].with_logs);
 	}
 }
 
@@ -154,7 +162,7 @@ static void test_printed_json_is_the_result_of_a_script_without_one(void **state
 	}
 }
 
-/* Text that ends in no line does not run into what follows it. */
+/* Text that ends in no line does not run into what follows it, also where each frame is written by itself. */
 static void test_lines_of_text_begin_on_their_own(void **state)
 {
 	struct exec_report report;
@@ -169,6 +177,27 @@ static void test_lines_of_text_begin_on_their_own(void **state)
 	exec_report_release(&report);
 }
 
+static void append_alone(struct exec_text *text, const struct exec_frame *frame, const char *expected)
+{
+	_cleanup_buf_ struct buf out = { .max = 4096 };
+
+	exec_text_append(text, frame, frame->value, &out);
+	assert_string_equal(out.n ? buf_cstr(&out) : "", expected);
+}
+
+static void test_each_frame_by_itself(void **state)
+{
+	struct exec_text text = { .logs = false };
+
+	(void)state;
+	append_alone(&text, &(struct exec_frame)TEXT(EXEC_FRAME_STDOUT, "no end"), "no end");
+	append_alone(&text, &(struct exec_frame)TEXT(EXEC_FRAME_LOG, "not shown"), "");
+	append_alone(&text, &(struct exec_frame)VALUE(EXEC_FRAME_EMIT, "1"), "\n1\n");
+	append_alone(&text, &(struct exec_frame)VALUE(EXEC_FRAME_EMIT, "2"), "2\n");
+	append_alone(&text, &(struct exec_frame)TEXT(EXEC_FRAME_STDOUT, "end\n"), "end\n");
+	append_alone(&text, &(struct exec_frame)VALUE(EXEC_FRAME_RESULT, "\"r\""), "r\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +206,7 @@ int main(void)
 		cmocka_unit_test(test_a_value_that_was_replaced),
 		cmocka_unit_test(test_printed_json_is_the_result_of_a_script_without_one),
 		cmocka_unit_test(test_lines_of_text_begin_on_their_own),
+		cmocka_unit_test(test_each_frame_by_itself),
 	};
 
 	return cmocka_run_group_tests_name("exec-report", tests, NULL, NULL);
