@@ -14,12 +14,12 @@ static int wrong(struct str name, const char *must_be, struct err *err)
 	return err_set(err, ERR_INVALID, "options.%.*s must be %s", STR_ARG(name), must_be);
 }
 
-/* A string that stays. */
+/* A string that stays. It becomes a path, a variable or a word of a command, none of which can hold a NUL. */
 static int take_str(struct reading *r, struct str name, const struct json *value, struct str *ret,
 		    struct err *err)
 {
-	if (!json_is(value, JSON_STRING))
-		return wrong(name, "a string", err);
+	if (!json_is(value, JSON_STRING) || memchr(json_str(value).p, '\0', json_str(value).n))
+		return wrong(name, "a string without NUL", err);
 	*ret = arena_copy(r->call->arena, json_str(value));
 	return 0;
 }
@@ -69,8 +69,11 @@ static int read_cwd(struct reading *r, struct str name, const struct json *value
 
 static int read_stdin(struct reading *r, struct str name, const struct json *value, struct err *err)
 {
+	if (!json_is(value, JSON_STRING))
+		return wrong(name, "a string", err);
 	r->options->has_stdin = true;
-	return take_str(r, name, value, &r->options->stdin_bytes, err);
+	r->options->stdin_bytes = arena_copy(r->call->arena, json_str(value));
+	return 0;
 }
 
 static int read_timeout(struct reading *r, struct str name, const struct json *value, struct err *err)
@@ -170,10 +173,7 @@ static int read_directory(struct reading *r, struct str name, const struct json 
 			err, ERR_UNSUPPORTED,
 			"options.%.*s is for callers over the unix socket; fetch the artifacts by their ids",
 			STR_ARG(name));
-	if (take_str(r, name, value, &r->options->directory, err) < 0)
-		return err->code;
-	return memchr(r->options->directory.p, '\0', r->options->directory.n) ? wrong(name, "a path", err)
-									      : 0;
+	return take_str(r, name, value, &r->options->directory, err);
 }
 
 static int read_artifacts(struct reading *r, struct str name, const struct json *value, struct err *err)

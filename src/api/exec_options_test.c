@@ -224,12 +224,17 @@ static void inline_bytes_have_a_ceiling(void **state)
 
 static void wrong_types_are_named(void **state)
 {
-	static const char *const texts[] = { "runtime", "session", "export", "cwd", "stdin" };
+	static const char *const texts[] = { "runtime", "session", "export", "cwd" };
 	struct fixture *f = *state;
 
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		refuses(state, arena_printf(&f->arena, "{\"%s\":1}", texts[i]).p,
-			arena_printf(&f->arena, "options.%s must be a string", texts[i]).p);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct str message =
+			arena_printf(&f->arena, "options.%s must be a string without NUL", texts[i]);
+
+		refuses(state, arena_printf(&f->arena, "{\"%s\":1}", texts[i]).p, message.p);
+		refuses(state, arena_printf(&f->arena, "{\"%s\":\"/a\\u0000b\"}", texts[i]).p, message.p);
+	}
+	refuses(state, "{\"stdin\":1}", "options.stdin must be a string");
 	refuses(state, "{\"args\":\"a\"}", "options.args must be an array of strings");
 	refuses(state, "{\"args\":[1]}", "options.args must be an array of strings without NUL");
 	refuses(state, "{\"args\":[\"a\\u0000\"]}", "options.args must be an array of strings without NUL");
@@ -280,8 +285,30 @@ static void unknown_options_are_refused(void **state)
 		state, "{\"timeOut\":\"1s\"}", ERR_UNSUPPORTED,
 		"there is no option timeOut; there are args, artifacts, capabilities, captureConsole, cwd, "
 		"env, export, ns, output, runtime, session, stdin and timeout");
-	refuses_with(state, "{\"artifacts\":{\"dir\":\"/tmp\"}}", ERR_UNSUPPORTED,
-		     "options.artifacts.dir is not there; there are delivery and maxBytes");
+	refuses_with(
+		state, "{\"artifacts\":{\"directory\":\"/tmp\"}}", ERR_UNSUPPORTED,
+		"options.artifacts.directory is not there; there are delivery, dir, maxBytes and sharedFs");
+}
+
+/* A path of one machine means nothing on another. */
+static void directories_are_for_callers_here(void **state)
+{
+	struct fixture *f = *state;
+	struct http_peer peer = { .local = true };
+	struct http_request request = { .peer = &peer };
+
+	refuses_with(
+		state, "{\"artifacts\":{\"dir\":\"/tmp\"}}", ERR_UNSUPPORTED,
+		"options.artifacts.dir is for callers over the unix socket; fetch the artifacts by their ids");
+	f->call.http = &request;
+	check_str(takes(state, "{\"artifacts\":{\"dir\":\"/tmp/a\"}}").directory, "/tmp/a");
+	check_str(takes(state, "{\"artifacts\":{\"sharedFs\":\"/tmp/b\"}}").directory, "/tmp/b");
+	refuses(state, "{\"artifacts\":{\"dir\":\"/tmp\\u0000\"}}",
+		"options.artifacts.dir must be a string without NUL");
+	peer.local = false;
+	refuses_with(
+		state, "{\"artifacts\":{\"sharedFs\":\"/tmp\"}}", ERR_UNSUPPORTED,
+		"options.artifacts.sharedFs is for callers over the unix socket; fetch the artifacts by their ids");
 }
 
 #define WITH_FIXTURE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -303,6 +330,7 @@ int main(void)
 		WITH_FIXTURE(wrong_values_are_named),
 		WITH_FIXTURE(variables_have_names),
 		WITH_FIXTURE(unknown_options_are_refused),
+		WITH_FIXTURE(directories_are_for_callers_here),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ test('every plain command has a text and one JSON document', async (t) => {
 		assert.ok(text.stdout.length > 0, words.join(' '));
 		await runJson(scratch, [...words, '--json']);
 	}
-	assert.match((await run(scratch, ['types', 'scripted'])).stdout, /echo\(args\?: \{ text\?: string \}\)/);
+	assert.match((await run(scratch, ['types', 'scripted'])).stdout, /echo\(args\?: \{ text\?: string \}, options\?: CallOptions\)/);
 });
 
 test('settings say where a value came from and what it displaced', async (t) => {
