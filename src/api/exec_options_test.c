@@ -114,9 +114,9 @@ static void what_is_not_given_has_its_default(void **state)
 
 static void words_are_taken(void **state)
 {
-	struct exec_options options =
-		takes(state,
-		      "{\"runtime\":\"node\",\"session\":\"s\\u0031\",\"export\":\"main\",\"cwd\":\"/tmp\"}");
+	struct exec_options options = takes(
+		state,
+		"{\"runtime\":\"node\",\"session\":\"s\\u0031\",\"export\":\"main\",\"cwd\":\"/kept\"}");
 
 	check_str(options.runtime, "node");
 	check_str(options.session, "s1");
@@ -286,7 +286,7 @@ static void unknown_options_are_refused(void **state)
 		"there is no option timeOut; there are args, artifacts, capabilities, captureConsole, cwd, "
 		"env, export, ns, output, runtime, session, stdin and timeout");
 	refuses_with(
-		state, "{\"artifacts\":{\"directory\":\"/tmp\"}}", ERR_UNSUPPORTED,
+		state, "{\"artifacts\":{\"directory\":\"/kept\"}}", ERR_UNSUPPORTED,
 		"options.artifacts.directory is not there; there are delivery, dir, maxBytes and sharedFs");
 }
 
@@ -298,16 +298,16 @@ static void directories_are_for_callers_here(void **state)
 	struct http_request request = { .peer = &peer };
 
 	refuses_with(
-		state, "{\"artifacts\":{\"dir\":\"/tmp\"}}", ERR_UNSUPPORTED,
+		state, "{\"artifacts\":{\"dir\":\"/kept\"}}", ERR_UNSUPPORTED,
 		"options.artifacts.dir is for callers over the unix socket; fetch the artifacts by their ids");
 	f->call.http = &request;
-	check_str(takes(state, "{\"artifacts\":{\"dir\":\"/tmp/a\"}}").directory, "/tmp/a");
-	check_str(takes(state, "{\"artifacts\":{\"sharedFs\":\"/tmp/b\"}}").directory, "/tmp/b");
-	refuses(state, "{\"artifacts\":{\"dir\":\"/tmp\\u0000\"}}",
+	check_str(takes(state, "{\"artifacts\":{\"dir\":\"/kept/a\"}}").directory, "/kept/a");
+	check_str(takes(state, "{\"artifacts\":{\"sharedFs\":\"/kept/b\"}}").directory, "/kept/b");
+	refuses(state, "{\"artifacts\":{\"dir\":\"/kept\\u0000\"}}",
 		"options.artifacts.dir must be a string without NUL");
 	peer.local = false;
 	refuses_with(
-		state, "{\"artifacts\":{\"sharedFs\":\"/tmp\"}}", ERR_UNSUPPORTED,
+		state, "{\"artifacts\":{\"sharedFs\":\"/kept\"}}", ERR_UNSUPPORTED,
 		"options.artifacts.sharedFs is for callers over the unix socket; fetch the artifacts by their ids");
 }
 

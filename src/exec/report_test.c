@@ -15,14 +15,8 @@ static const struct exec_run run = {
 };
 static const struct exec_run good = { .id = "0123456789abcdef", .outcome = { .duration_ms = 12 } };
 
-#define VALUE(frame_kind, json)                                                                              \
-	{                                                                                                    \
-		.kind = frame_kind, .value = STR_INIT(json), .run = &run                                     \
-	}
-#define TEXT(frame_kind, bytes)                                                                              \
-	{                                                                                                    \
-		.kind = frame_kind, .text = STR_INIT(bytes), .run = &run                                     \
-	}
+#define VALUE(frame_kind, json) { .kind = frame_kind, .value = STR_INIT(json), .run = &run }
+#define TEXT(frame_kind, bytes) { .kind = frame_kind, .text = STR_INIT(bytes), .run = &run }
 
 static const struct {
 	struct exec_frame frame;
