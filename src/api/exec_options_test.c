@@ -1,5 +1,6 @@
 /* The options of a run, as callers of the API and models give them: what is taken, and how each mistake is named. */
 #include "base/base.h"
+#include "api/api.h"
 #include "api/exec_options.h"
 #include "base/units.h"
 
@@ -12,6 +13,7 @@
 struct fixture {
 	struct arena arena;
 	struct settings *settings;
+	struct api api;
 	struct api_call call;
 };
 
@@ -20,7 +22,8 @@ static int set_up(void **state)
 	struct fixture *f = xnew(struct fixture);
 
 	arena_init(&f->arena, 0);
-	f->settings = settings_new();
+	f->settings = f->api.settings = settings_new();
+	f->call.api = &f->api;
 	f->call.arena = &f->arena;
 	f->call.settings = f->settings;
 	f->call.operation = &operations[OPERATION_EXEC];
