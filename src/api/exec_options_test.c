@@ -124,7 +124,7 @@ static void words_are_taken(void **state)
 	check_str(options.runtime, "node");
 	check_str(options.session, "s1");
 	check_str(options.export_name, "main");
-	check_str(options.cwd, "/tmp");
+	check_str(options.cwd, "/kept");
 }
 
 static void arguments_and_variables_are_lists(void **state)
@@ -308,6 +308,12 @@ static void directories_are_for_callers_here(void **state)
 	check_str(takes(state, "{\"artifacts\":{\"sharedFs\":\"/kept/b\"}}").directory, "/kept/b");
 	refuses(state, "{\"artifacts\":{\"dir\":\"/kept\\u0000\"}}",
 		"options.artifacts.dir must be a string without NUL");
+	/* A relative one is below the caller's directory, which may be given or be known. */
+	refuses(state, "{\"artifacts\":{\"dir\":\"out\"}}",
+		"artifacts.dir is relative, and the caller has no directory: give an absolute one");
+	check_str(takes(state, "{\"cwd\":\"/here\",\"artifacts\":{\"dir\":\"out\"}}").directory, "/here/out");
+	f->call.caller.cwd = STR("/there");
+	check_str(takes(state, "{\"artifacts\":{\"dir\":\"out\"}}").directory, "/there/out");
 	peer.local = false;
 	refuses_with(
 		state, "{\"artifacts\":{\"sharedFs\":\"/kept\"}}", ERR_UNSUPPORTED,
