@@ -211,10 +211,16 @@ static struct str wanted(const struct operation_input *input, struct arena *aren
 	return str_of(kinds[input->kind]);
 }
 
+/* The name that the caller knows it by. */
+static struct str name_of(const struct api_call *call, const struct operation_input *input)
+{
+	return call->mcp && input->tool_name.n ? input->tool_name : input->name;
+}
+
 static int refuse_value(const struct api_call *call, const struct operation_input *input, struct str is,
 			struct err *err)
 {
-	return err_set(err, ERR_INVALID, "\"%.*s\" must be %.*s, and is %.*s", STR_ARG(input->name),
+	return err_set(err, ERR_INVALID, "\"%.*s\" must be %.*s, and is %.*s", STR_ARG(name_of(call, input)),
 		       STR_ARG(wanted(input, call->arena)), STR_ARG(is));
 }
 
@@ -224,7 +230,7 @@ static int call_set(struct api_call *call, const struct operation_input *input, 
 	struct api_value *slot = call_slot(call, input);
 
 	if (slot->input)
-		return err_set(err, ERR_INVALID, "\"%.*s\" is given twice", STR_ARG(input->name));
+		return err_set(err, ERR_INVALID, "\"%.*s\" is given twice", STR_ARG(name_of(call, input)));
 	*slot = (struct api_value){ input, raw, text };
 	return 0;
 }
@@ -316,8 +322,8 @@ int api_check_required(const struct api_call *call, struct err *err)
 		const struct operation_input *input = &call->operation->inputs[i];
 
 		if (input->required && !call->values[i].input)
-			return err_set(err, ERR_INVALID, "\"%.*s\" is missing: %.*s", STR_ARG(input->name),
-				       STR_ARG(input->description));
+			return err_set(err, ERR_INVALID, "\"%.*s\" is missing: %.*s",
+				       STR_ARG(name_of(call, input)), STR_ARG(input->description));
 	}
 	return 0;
 }

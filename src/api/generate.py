@@ -34,9 +34,16 @@ def input_row(operation, name, spec):
     aliases = [text(a) for a in spec.get("aliases", [])]
     if len(aliases) > 2:
         fail(operation, f"input {name} has more than two aliases")
+    shown = spec.get("tool", name) or ""
+    tool_name = shown.removesuffix("[]")
+    if tool_name and tool_name not in [name, *spec.get("aliases", [])]:
+        fail(operation, f"input {name} is not known by the name {tool_name} that its tool lists")
+    if shown != tool_name and kind != "string":
+        fail(operation, f"input {name} is no string, so its tool cannot take a list of them")
     minimum = spec.get("minimum")
     return (
         f"\t{{ {text(name)}, {{ {', '.join(aliases) if aliases else '{ NULL, 0 }'} }},\n"
+        f"\t  {text(tool_name)}, {str(shown != tool_name).lower()},\n"
         f"\t  {text(spec['description'])}, {text('|'.join(spec.get('enum', [])))},\n"
         f"\t  INPUT_{PLACES[place]}, INPUT_{kind.upper()}, INPUT_{COMMANDS[spec.get('cli', 'flag')]},\n"
         f"\t  {str(spec.get('required', False)).lower()}, {str(minimum is not None).lower()}, {minimum or 0} }},\n"

@@ -70,6 +70,8 @@ const struct operation_input *operation_input_find(const struct operation *opera
 
 /* -- describing ---------------------------------------------------------------------------------------------------------- */
 
+enum { FOR_TOOL = -1 }; /* in place of an enum input_place */
+
 static struct str kind_name(enum input_kind kind)
 {
 	static const struct str names[] = {
@@ -92,10 +94,12 @@ static void write_choices(struct json_writer *w, struct str choices)
 	json_write_array_end(w);
 }
 
-static void write_property(const struct operation_input *input, struct json_writer *w)
+static void write_property(const struct operation_input *input, bool list, struct json_writer *w)
 {
 	json_write_object_begin(w);
-	json_member_str(w, STR("type"), kind_name(input->kind));
+	json_member_str(w, STR("type"), list ? STR("array") : kind_name(input->kind));
+	if (list)
+		json_member_raw(w, STR("items"), STR("{\"type\":\"string\"}"));
 	json_member_str(w, STR("description"), input->description);
 	if (input->choices.n)
 		write_choices(w, input->choices);
@@ -104,40 +108,58 @@ static void write_property(const struct operation_input *input, struct json_writ
 	json_write_object_end(w);
 }
 
-/* The schema of those inputs that stand in `place`, or in any place with -1. */
+/* What an input is called in the schema of a tool, or of what stands in a place; empty: it is not there. */
+static struct str name_for(const struct operation_input *input, int place)
+{
+	if (place == FOR_TOOL)
+		return input->place == INPUT_COMMAND_LINE ? str_make(NULL, 0) : input->tool_name;
+	return (int)input->place == place ? input->name : str_make(NULL, 0);
+}
+
+static void write_required(const struct operation *operation, int place, struct json_writer *w)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < operation->input_count; i++) {
+		struct str name = name_for(&operation->inputs[i], place);
+
+		if (!operation->inputs[i].required || !name.n)
+			continue;
+		if (!any) {
+			json_write_key(w, STR("required"));
+			json_write_array_begin(w);
+		}
+		any = true;
+		json_write_str(w, name);
+	}
+	if (any)
+		json_write_array_end(w);
+}
+
+/* The schema of those inputs that stand in `place`, or of all that a tool lists. */
 static void write_schema(const struct operation *operation, int place, struct json_writer *w)
 {
-	bool any_required = false;
-
 	json_write_object_begin(w);
 	json_member_str(w, STR("type"), STR("object"));
 	json_write_key(w, STR("properties"));
 	json_write_object_begin(w);
 	for (size_t i = 0; i < operation->input_count; i++) {
 		const struct operation_input *input = &operation->inputs[i];
+		struct str name = name_for(input, place);
 
-		if (input->place == INPUT_COMMAND_LINE || (place >= 0 && (int)input->place != place))
+		if (!name.n)
 			continue;
-		json_write_key(w, input->name);
-		write_property(input, w);
-		any_required |= input->required;
+		json_write_key(w, name);
+		write_property(input, place == FOR_TOOL && input->tool_list, w);
 	}
 	json_write_object_end(w);
-	if (any_required) {
-		json_write_key(w, STR("required"));
-		json_write_array_begin(w);
-		for (size_t i = 0; i < operation->input_count; i++)
-			if (operation->inputs[i].required &&
-			    (place < 0 || (int)operation->inputs[i].place == place))
-				json_write_str(w, operation->inputs[i].name);
-		json_write_array_end(w);
-	}
+	write_required(operation, place, w);
 	json_write_object_end(w);
 }
 
 void operation_write_input_schema(const struct operation *operation, struct json_writer *w)
 {
-	write_schema(operation, -1, w);
+	write_schema(operation, FOR_TOOL, w);
 }
 
 void operation_write_tool(const struct operation *operation, struct json_writer *w)
@@ -166,7 +188,7 @@ static void write_parameter(const struct operation_input *input, struct json_wri
 	json_member_str(w, STR("in"), input->place == INPUT_PATH ? STR("path") : STR("query"));
 	json_member_bool(w, STR("required"), input->required);
 	json_write_key(w, STR("schema"));
-	write_property(input, w);
+	write_property(input, false, w);
 	json_write_object_end(w);
 }
 

@@ -31,6 +31,8 @@ enum input_command { INPUT_FLAG, INPUT_POSITIONAL, INPUT_REST, INPUT_NOT_ON_COMM
 struct operation_input {
 	struct str name;
 	struct str aliases[2]; /* empty: none */
+	struct str tool_name;  /* what the MCP tool lists it as; empty: not at all */
+	bool tool_list;	       /* ... and as an array of strings */
 	struct str description;
 	struct str choices; /* the words of an enum, with "|" between them; empty: free */
 	enum input_place place;

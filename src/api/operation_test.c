@@ -126,6 +126,30 @@ static void a_tool_tells_what_it_takes(void **state)
 	assert_false(json_bool_or(json_pointer(tool, STR("/annotations/openWorldHint")), true));
 }
 
+static void a_tool_lists_its_own_names_for_its_inputs(void **state)
+{
+	_cleanup_json_ struct json_doc call_doc = { 0 }, types_doc = { 0 };
+	_cleanup_buf_ struct buf call = { 0 }, types = { 0 };
+	const struct json *schema;
+	struct json_writer w;
+
+	(void)state;
+	buf_init(&call, SIZE_MAX);
+	json_writer_init(&w, &call, false);
+	operation_write_input_schema(&operations[OPERATION_CALL], &w);
+	schema = parsed(&call_doc, &call);
+	assert_true(str_eq(json_str(json_pointer(schema, STR("/required/0"))), STR("namespace")));
+	assert_non_null(json_pointer(schema, STR("/properties/arguments")));
+	assert_null(json_pointer(schema, STR("/properties/args")));
+	assert_null(json_pointer(schema, STR("/properties/context")));
+	buf_init(&types, SIZE_MAX);
+	json_writer_init(&w, &types, false);
+	operation_write_input_schema(&operations[OPERATION_TYPES], &w);
+	schema = json_pointer(parsed(&types_doc, &types), STR("/properties/namespaces"));
+	assert_true(str_eq(json_str(json_get(schema, STR("type"))), STR("array")));
+	assert_true(str_eq(json_str(json_pointer(schema, STR("/items/type"))), STR("string")));
+}
+
 static void what_is_for_the_command_line_alone_is_in_no_schema(void **state)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
@@ -177,6 +201,7 @@ int main(void)
 		cmocka_unit_test(inputs_have_aliases),
 		cmocka_unit_test(tools_are_found_by_name),
 		cmocka_unit_test(a_tool_tells_what_it_takes),
+		cmocka_unit_test(a_tool_lists_its_own_names_for_its_inputs),
 		cmocka_unit_test(what_is_for_the_command_line_alone_is_in_no_schema),
 		cmocka_unit_test(openapi_has_every_route),
 	};

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "daemon/daemon.h"
 #include "api/api.h"
+#include "artifacts/home.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "daemon/limits.h"
@@ -285,14 +286,16 @@ static int daemon_listen(struct daemon *daemon, struct err *err)
 static int daemon_open_artifacts(struct daemon *daemon, struct err *err)
 {
 	struct artifact_limits limits;
+	struct str directory;
+	int r;
 
 	if (!settings_bool(daemon->settings, SETTING_ARTIFACTS_ENABLED))
 		return 0;
 	limits_of_artifacts(daemon->settings, &limits);
-	return artifact_store_open(
-		&daemon->artifacts, daemon->loop,
-		arena_concat(&daemon->arena, daemon->places.state, STR("/artifacts-"), daemon->places.key).p,
-		&limits, err);
+	r = artifact_home(daemon->places.state, daemon->places.key, &daemon->arena, &directory, err);
+	if (r < 0)
+		return r;
+	return artifact_store_open(&daemon->artifacts, daemon->loop, directory.p, &limits, err);
 }
 
 static int daemon_open_api(struct daemon *daemon, struct err *err)

@@ -161,6 +161,79 @@ test('artifacts are put, listed, read in ranges and deleted', async (t) => {
 	assert.equal((await get(at, '/v1/artifacts/art-00000000000000000000000000000000')).status, 404);
 });
 
+test('the first daemon of a state directory keeps its artifacts under the plain name', async (t) => {
+	const scratch = newScratch(t);
+	const put = (at, text) => request(at, 'POST', '/v1/artifacts', { body: Buffer.from(text) });
+	const blob = (directory, text) => path.join(scratch.state, directory, 'blobs', sha256(text).slice(0, 2), sha256(text).slice(2));
+	let id;
+	for (const restart of [false, true]) {
+		const first = await startDaemon(scratch, { config: scratch.write('one.json', { mcpServers: {} }) });
+		if (restart) assert.equal((await get(first.socket, `/v1/artifacts/${id}`)).text, 'mine');
+		id = (await put(first.socket, 'mine')).json.id;
+		assert.equal(fs.readFileSync(blob('artifacts', 'mine'), 'utf8'), 'mine');
+		await first.stop();
+	}
+	const second = await startDaemon(scratch, { config: scratch.write('two.json', { mcpServers: {} }) });
+	assert.equal((await get(second.socket, `/v1/artifacts/${id}`)).status, 404);
+	await put(second.socket, 'yours');
+	const own = fs.readdirSync(scratch.state).find((name) => /^artifacts-[0-9a-f]{16}$/.test(name));
+	assert.equal(fs.readFileSync(blob(own, 'yours'), 'utf8'), 'yours');
+});
+
+test('without a store artifacts are refused, and nothing else', async (t) => {
+	const { at, scratch } = await daemonWith(t, { scripted: scriptedServer() }, { env: { MCPX_ARTIFACTS_ENABLED: 'false' } });
+	const id = 'art-00000000000000000000000000000000';
+	for (const [method, route] of [
+		['POST', '/v1/artifacts'],
+		['GET', '/v1/artifacts'],
+		['GET', `/v1/artifacts/${id}`],
+		['HEAD', `/v1/artifacts/${id}`],
+		['DELETE', `/v1/artifacts/${id}`],
+	]) {
+		const refused = await request(at, method, route, method === 'POST' ? { body: Buffer.from('x') } : {});
+		assert.equal(refused.status, 503, `${method} ${route}`);
+		if (method !== 'HEAD') assert.match(refused.json.error, /artifacts\.enabled/);
+	}
+	assert.equal((await post(at, '/v1/call', { server: 'scripted', tool: 'image', links: true })).json.result.content[0].type, 'image');
+	assert.ok(!fs.existsSync(path.join(scratch.state, 'artifacts')));
+});
+
+test('what is said of an artifact comes back, and what is wrong is refused', async (t) => {
+	const { at } = await daemonWith(t, {});
+	const put = (query, headers = {}) => request(at, 'POST', `/v1/artifacts${query}`, { body: Buffer.from('x'), headers });
+	const { status, json } = await put('?name=a%20b.txt&mime=text/x-own&run=r1&session=s1&ttl=1h');
+	assert.equal(status, 201);
+	assert.deepEqual(Object.keys(json), ['id', 'name', 'mime', 'size', 'sha256', 'uri', 'run', 'session', 'created', 'expires']);
+	assert.match(json.id, /^art-[0-9a-f]{32}$/);
+	assert.deepEqual([json.name, json.mime, json.size, json.sha256, json.uri, json.run, json.session], ['a-b.txt', 'text/x-own', 1, sha256('x'), `mcpx://artifacts/${json.id}`, 'r1', 's1']);
+	assert.equal(Date.parse(json.expires) - Date.parse(json.created), 3_600_000);
+	assert.equal(json.id.includes(json.sha256), false);
+	// Explicit type, then the transfer's unless that says nothing, then the name's.
+	assert.equal((await put('?name=x.png', { 'content-type': 'text/csv' })).json.mime, 'text/csv');
+	assert.equal((await put('?name=x.png', { 'content-type': 'application/octet-stream' })).json.mime, 'image/png');
+	// Who calls may say so in headers.
+	const labelled = (await put('', { 'x-mcpx-run': 'r2', 'x-mcpx-session': 's2' })).json;
+	assert.deepEqual([labelled.run, labelled.session], ['r2', 's2']);
+	const ids = async (query) => (await get(at, `/v1/artifacts${query}`)).json.artifacts.map(({ id }) => id);
+	assert.deepEqual(await ids('?session=s2'), [labelled.id]);
+	assert.deepEqual(await ids('?run=r2&session=s1'), []);
+	assert.equal((await ids('?limit=2')).length, 2);
+	for (const [query, problem] of [
+		['?ttl=soon', /ttl: duration "soon" has no number/],
+		['?mime=image', /"image" is not a media type/],
+		[`?run=${'x'.repeat(257)}`, /run: longer than 256 bytes/],
+		['?name=%zz', /broken escape/],
+	]) {
+		const refused = await put(query);
+		assert.equal(refused.status, 400, query);
+		assert.match(refused.json.error, problem);
+	}
+	assert.equal((await get(at, '/v1/artifacts?limit=0')).status, 400);
+	assert.equal((await request(at, 'PUT', `/v1/artifacts/${json.id}`)).status, 405);
+	const wrong = await request(at, 'DELETE', '/v1/artifacts');
+	assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'POST, GET, HEAD']);
+});
+
 test('an artifact over the limit is refused, never cut', async (t) => {
 	const { at } = await daemonWith(t, {}, { env: { MCPX_ARTIFACTS_MAX_BYTES: '1000', MCPX_ARTIFACTS_QUOTA: '1500' } });
 	const put = (n, fill) => request(at, 'POST', '/v1/artifacts', { body: Buffer.alloc(n, fill) });

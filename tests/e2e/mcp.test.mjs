@@ -80,13 +80,45 @@ for (const [name, mode] of Object.entries(modes))
 		assert.equal(text(await mode.call(client, 'echo', { text: 'after' })), 'after');
 	});
 
+test('the tools of the facade take what their schemas say', async (t) => {
+	const { url, scratch } = await endpoint(t);
+	const client = await httpClient(scratch, url);
+	const { tools } = await client.listTools();
+	const inputs = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties)]));
+	assert.deepEqual(inputs.mcpx_namespaces, []);
+	assert.deepEqual(inputs.mcpx_status, []);
+	assert.deepEqual(inputs.mcpx_call, ['namespace', 'tool', 'arguments', 'timeoutMs', 'links']);
+	assert.deepEqual(inputs.mcpx_search, ['query', 'limit']);
+	assert.deepEqual(inputs.mcpx_types.slice(0, 1), ['namespaces']);
+	assert.deepEqual(inputs.mcpx_exec, ['source', 'file', 'options', 'timeoutSec']);
+	assert.deepEqual(tools.find(({ name }) => name === 'mcpx_call').inputSchema.required, ['namespace', 'tool']);
+	assert.deepEqual(tools.find(({ name }) => name === 'mcpx_types').inputSchema.properties.namespaces.items, { type: 'string' });
+	for (const { name, annotations } of tools) assert.deepEqual(Object.keys(annotations), ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'], name);
+
+	const call = async (name, args) => text(await client.callTool({ name, arguments: args }));
+	assert.equal(await call('mcpx_call', { namespace: 'scripted', tool: 'echo', arguments: { text: 'x' } }), 'x');
+	assert.equal(JSON.parse(await call('mcpx_search', { query: 'echo', limit: 1 }))[0].tool, 'echo');
+	assert.match(await call('mcpx_types', { namespaces: ['scripted'] }), /scripted/);
+	assert.equal(JSON.parse(await call('mcpx_namespaces', {}))[0].namespace, 'scripted');
+	assert.equal(JSON.parse(await call('mcpx_status', {})).servers[0].name, 'scripted');
+	assert.match(await call('mcpx_call', { namespace: 'scripted', tool: 7 }), /"tool" must be a string, and is 7/);
+	const link = (await client.callTool({ name: 'mcpx_call', arguments: { namespace: 'scripted', tool: 'image', links: true } })).content[0];
+	assert.equal(link.type, 'resource_link');
+	assert.equal(JSON.parse(await call('mcpx_artifacts', {})).artifacts[0].uri, link.uri);
+	assert.equal(JSON.parse(await call('mcpx_artifact_delete', { id: link.uri.split('/').pop() })).deleted, link.uri.split('/').pop());
+	const run = await client.callTool({ name: 'mcpx_exec', arguments: { source: "await artifact('a.txt', 'hello'); return (await scripted.echo({ text: 'y' })).length" } });
+	assert.deepEqual(run.content.map(({ type }) => type), ['text', 'resource_link']);
+	assert.equal(text(run).trim(), '1');
+	assert.match(run.content[1].uri, /^mcpx:\/\/artifacts\/art-[0-9a-f]{32}$/);
+});
+
 test('a name that nobody has is an error that says so', async (t) => {
 	const { url, scratch } = await endpoint(t);
 	const client = await httpClient(scratch, url);
 	await assert.rejects(client.callTool({ name: 'nobody', arguments: {} }), (error) => error.code === -32602 && /unknown tool: nobody/.test(error.message));
 	const wrong = await client.callTool({ name: 'mcpx_call', arguments: { tool: 'echo' } });
 	assert.equal(wrong.isError, true);
-	assert.match(text(wrong), /"server" is missing/);
+	assert.match(text(wrong), /"namespace" is missing/);
 });
 
 // A way to the daemon that breaks when it is told to.
