@@ -173,6 +173,8 @@ void api_request(void *context, struct http_request *request)
 	api->last_use = loop_now(api->loop);
 	if (status)
 		refuse(request, status, &err);
+	else if (api->draining && !api_exec_runs(api, http_field(request, STR("x-mcpx-run"))))
+		api_respond_error(request, 503, STR("the daemon is shutting down"), NULL, 0);
 	else if (api->mcp && str_eq(request->path, settings_string(api->settings, SETTING_PROTO_MCP_PATH)))
 		mcp_http_door_request(api->mcp, request, access_principal(&api->access, request), NULL);
 	else if (str_eq(request->path, STR("/v1/stdio")))
@@ -225,13 +227,26 @@ void api_adjust(struct api *api)
 
 void api_drain(struct api *api)
 {
+	api->draining = true;
 	if (api->mcp)
 		mcp_http_door_drain(api->mcp);
 	door_stdio_drain(api);
 }
 
+void api_end(struct api *api)
+{
+	api->ending = true;
+	api_exec_end(api);
+}
+
+void api_close_channels(struct api *api)
+{
+	door_stdio_close(api);
+}
+
 void api_release(struct api *api)
 {
+	api_close_channels(api);
 	hub_unlisten(&api->listener);
 	buf_release(&api->client);
 	mcp_http_door_free(&api->mcp);

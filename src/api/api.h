@@ -25,6 +25,8 @@ struct api_program {
 	int (*reload)(void *context, unsigned *ret_added, unsigned *ret_removed, struct err *err);
 	/* Begins an orderly stop; returns at once. */
 	void (*stop)(void *context, const char *why);
+	/* During a drain: the last script has ended, or the last stdio channel has closed. */
+	void (*emptied)(void *context);
 	/* A setting was changed at run time: who keeps values of hot ones looks again. */
 	void (*adjust)(void *context);
 	void *context;
@@ -43,9 +45,9 @@ struct api {
 	uint64_t started;     /* loop_now() */
 	struct access access;
 	struct api_program program;
-	struct http_server *server;
-	struct api_door door;	   /* of the MCP endpoint */
-	struct mcp_http_door *mcp; /* NULL when proto.serveMCP is false */
+	struct http_server *server; /* NULL once it was freed */
+	struct api_door door;	    /* of the MCP endpoint */
+	struct mcp_http_door *mcp;  /* NULL when proto.serveMCP is false */
 	struct hub_listener listener;
 	struct list_node stdio_doors; /* of `mcpx serve` */
 	struct list_node runs;	      /* scripts that run */
@@ -54,14 +56,22 @@ struct api {
 	uint64_t client_generation; /* of the hub, that it was made for */
 	uint64_t last_use;	    /* loop_now() of the last request */
 	unsigned active;	    /* requests that are not answered */
+	bool draining, ending;
 };
 
 /* Ready to serve; the fields up to `server` are set by the program. */
 int api_init(struct api *api, struct err *err);
 /* Hot settings have changed: the MCP door takes them. What the operations need of them they read themselves, each time. */
 void api_adjust(struct api *api);
-/* Ends the MCP door's streams and the stdio channels; running calls go on. Before http_server_drain(). */
+/*
+ * Ends the MCP door's streams, and stdio channels when nothing runs on them any more. What runs goes on; nobody but scripts that run may ask for more. Before
+ * http_server_drain(), which is best left until the last of these has ended, because they need connections for their calls.
+ */
 void api_drain(struct api *api);
+/* The drain has lasted long enough: scripts are stopped and answered for as stopped. Calls of tools end with the hub. */
+void api_end(struct api *api);
+/* Closes the stdio channels that are left. Not from within a callback of one. */
+void api_close_channels(struct api *api);
 void api_release(struct api *api);
 
 /* struct http_handler's function. */
@@ -78,6 +88,11 @@ api_operation api_tool_call, api_exec;
 api_operation api_artifact_put, api_artifacts, api_artifact_get, api_artifact_delete;
 api_operation api_settings_list, api_settings_get, api_settings_set, api_settings_unset;
 api_operation api_refresh, api_openapi, api_shutdown;
+
+/* Whether a script of that id runs. */
+bool api_exec_runs(const struct api *api, struct str run);
+/* Stops all scripts; their callers hear of it as soon as they have ended. */
+void api_exec_end(struct api *api);
 
 /* Runs `then` when every server has a snapshot or has failed to give one; ready->owner is the call. */
 void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready));

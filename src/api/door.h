@@ -43,7 +43,10 @@ void door_release(struct api_door *door);
 
 /* Handles GET /v1/stdio: upgrades the connection to a channel of lines and serves MCP on it, with the query's mode and passthrough. */
 void door_stdio_request(struct api *api, struct http_request *request);
+/* Ends the channels as soon as nothing runs on them any more; api->program.emptied tells when the last has ended. */
 void door_stdio_drain(struct api *api);
+/* Closes them all at once. Not from within a callback of one. */
+void door_stdio_close(struct api *api);
 /* Tells the clients of all channels. */
 void door_stdio_tools_changed(struct api *api);
 

@@ -48,7 +48,8 @@ static void exec_operation_release(struct exec_operation *op)
 	exec_delivery_release(&op->delivery);
 	exec_report_release(&op->report);
 	list_remove(&op->node);
-	api->run_count--;
+	if (--api->run_count == 0 && api->draining)
+		api->program.emptied(api->program.context);
 }
 
 static void exec_cancelled(struct api_call *call)
@@ -297,6 +298,12 @@ static void start_run(struct exec_operation *op, struct str client)
 	op->delivery.session = arena_copy(call->arena, op->run.session);
 }
 
+static int refuse_ending(const struct api *api, struct err *err)
+{
+	return api->ending ? err_set(err, ERR_BUSY, "the daemon is shutting down: the script did not begin")
+			   : 0;
+}
+
 static void exec_ready(struct hub_ready *ready)
 {
 	struct exec_operation *op = ready->owner;
@@ -304,7 +311,8 @@ static void exec_ready(struct hub_ready *ready)
 	struct str client;
 	struct err err;
 
-	if (script_client(call->api, op->options.selection, call->arena, &client, &err) < 0)
+	if (refuse_ending(call->api, &err) < 0 ||
+	    script_client(call->api, op->options.selection, call->arena, &client, &err) < 0)
 		exec_refuse(op, &err);
 	else
 		start_run(op, client);
@@ -321,6 +329,8 @@ static int exec_check(struct api_call *call, struct err *err)
 	if (source == file)
 		return err_set(err, ERR_INVALID,
 			       "give either \"source\", the text of a script, or \"file\", its path");
+	if (refuse_ending(call->api, err) < 0)
+		return ERR_BUSY;
 	if (call->api->run_count >= most)
 		return err_set(err, ERR_BUSY,
 			       "%u scripts run already (exec.maxRuns): try again when one of them has ended",
@@ -359,4 +369,23 @@ void api_exec(struct api_call *call)
 			   document ? &document_delivery : &stream_delivery);
 	hub_ready_start(&op->ready, api->hub, NULL, false,
 			settings_duration(api->settings, SETTING_POOL_START_TIMEOUT), exec_ready, op);
+}
+
+bool api_exec_runs(const struct api *api, struct str run)
+{
+	const struct exec_operation *op;
+
+	list_for_each(op, &api->runs, node)
+		if (str_eq(run, str_of(op->run.id)))
+			return true;
+	return false;
+}
+
+void api_exec_end(struct api *api)
+{
+	struct exec_operation *op;
+
+	/* One that waits for the list of tools hears that there is none, and refuses to begin. */
+	list_for_each(op, &api->runs, node)
+		exec_run_stop(&op->run, "the daemon is shutting down");
 }

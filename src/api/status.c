@@ -74,8 +74,8 @@ void api_status(struct api_call *call)
 	json_member_str(&w, STR("socket"), api->places->socket);
 	write_config_files(api, &w);
 	json_member_u64(&w, STR("memoryBytes"), process_memory());
-	json_member_u64(&w, STR("connections"), http_server_connections(api->server));
-	json_member_u64(&w, STR("acceptPauses"), http_server_accept_pauses(api->server));
+	json_member_u64(&w, STR("connections"), api->server ? http_server_connections(api->server) : 0);
+	json_member_u64(&w, STR("acceptPauses"), api->server ? http_server_accept_pauses(api->server) : 0);
 	json_member_u64(&w, STR("sessions"), api->mcp ? mcp_http_door_sessions(api->mcp) : 0);
 	json_member_u64(&w, STR("runs"), api->run_count);
 	write_artifact_usage(api, &w);

@@ -21,22 +21,39 @@ struct stdio_door {
 	bool ended; /* the client asks for nothing more */
 };
 
-static void stdio_close(struct deferred *deferred)
+static void stdio_close(struct stdio_door *at)
 {
-	struct stdio_door *at = container_of(deferred, struct stdio_door, closing);
+	struct api *api = at->api;
 
+	deferred_cancel(&at->closing);
 	list_remove(&at->node);
 	mcp_stdio_release(&at->stdio);
 	channel_release(&at->channel);
 	door_release(&at->door);
 	arena_release(&at->arena);
-	loop_free_later(at->api->loop, at);
+	loop_free_later(api->loop, at);
+}
+
+static void stdio_closing(struct deferred *deferred)
+{
+	struct stdio_door *at = container_of(deferred, struct stdio_door, closing);
+	struct api *api = at->api;
+
+	stdio_close(at);
+	if (api->draining && list_empty(&api->stdio_doors))
+		api->program.emptied(api->program.context);
 }
 
 /* Never at once: a callback of this very channel may be on the stack. */
 static void stdio_close_later(struct stdio_door *at)
 {
-	loop_defer(at->api->loop, &at->closing, stdio_close);
+	loop_defer(at->api->loop, &at->closing, stdio_closing);
+}
+
+static void stdio_check(struct stdio_door *at)
+{
+	if (at->ended && at->stdio.session.call_count == 0 && at->channel.unsent.n == 0)
+		stdio_close_later(at);
 }
 
 static int stdio_output(struct mcp_stdio_server *stdio, struct str line)
@@ -53,24 +70,28 @@ static void stdio_received(struct channel *channel, struct str bytes)
 
 	at->api->last_use = loop_now(at->api->loop);
 	mcp_stdio_feed(&at->stdio, bytes);
+	/* It may have cancelled the last of its calls, which then has no answer. */
+	stdio_check(at);
 }
 
-/* The client closed its standard input: what still runs may finish and be read. */
+/* No more requests come: what still runs may finish and be read. */
+static void stdio_end(struct stdio_door *at)
+{
+	at->ended = true;
+	stdio_check(at);
+}
+
+/* The client closed its standard input. */
 static void stdio_ended(struct channel *channel)
 {
-	struct stdio_door *at = container_of(channel, struct stdio_door, channel);
-
-	at->ended = true;
-	if (at->stdio.session.call_count == 0 && at->channel.unsent.n == 0)
-		stdio_close_later(at);
+	stdio_end(container_of(channel, struct stdio_door, channel));
 }
 
 static void stdio_drained(struct channel *channel)
 {
 	struct stdio_door *at = container_of(channel, struct stdio_door, channel);
 
-	if (at->ended && at->stdio.session.call_count == 0)
-		stdio_close_later(at);
+	stdio_check(at);
 }
 
 static void stdio_gone(struct channel *channel)
@@ -157,8 +178,16 @@ void door_stdio_drain(struct api *api)
 {
 	struct stdio_door *at;
 
-	list_for_each(at, &api->stdio_doors, node)
-		stdio_close_later(at);
+	list_for_each(at, &api->stdio_doors, node) {
+		mcp_session_end_listens(&at->stdio.session);
+		stdio_end(at);
+	}
+}
+
+void door_stdio_close(struct api *api)
+{
+	while (!list_empty(&api->stdio_doors))
+		stdio_close(list_first(&api->stdio_doors, struct stdio_door, node));
 }
 
 void door_stdio_tools_changed(struct api *api)

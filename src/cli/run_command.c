@@ -45,7 +45,7 @@ static void write_out(struct script_run *run, struct str bytes)
 {
 	if (!run->broken && terminal_write(&run->cli->out, bytes, &run->write_err) < 0) {
 		run->broken = true;
-		exec_run_stop(&run->run);
+		exec_run_stop(&run->run, NULL);
 	}
 }
 
@@ -192,7 +192,7 @@ static void on_interrupt(struct signal_watch *watch, int number)
 						  : container_of(watch, struct script_run, terminate);
 
 	run->interrupted = number;
-	exec_run_stop(&run->run);
+	exec_run_stop(&run->run, NULL);
 }
 
 /* The generated client, from the daemon: it knows every tool. */

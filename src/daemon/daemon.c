@@ -44,7 +44,9 @@ struct daemon {
 	struct str token;
 	struct timer tick;
 	struct signal_watch terminate, interrupt, hangup;
-	bool stopping;
+	enum { DAEMON_SERVES, DAEMON_DRAINS, DAEMON_ENDS, DAEMON_CLOSES } stage;
+	struct timer grace; /* of the stage */
+	bool hub_stopped;
 };
 
 /* -- the log ------------------------------------------------------------------------------------------------------------- */
@@ -97,6 +99,11 @@ static void daemon_event(struct hub_listener *listener, enum log_level level, st
 
 /* -- stopping ------------------------------------------------------------------------------------------------------------ */
 
+/*
+ * An orderly stop has three stages. While it drains, nothing new is taken, and what runs may end for http.shutdownGrace. Then what is left is ended, which is
+ * an answer for everybody who waits: servers stop, and their calls say so; scripts are stopped, and their frames tell it; requests that are
+ * still being sent are refused. When nobody is connected any more, or reads too slowly, the store is closed, and with it the loop ends.
+ */
 static void daemon_store_closed(void *context)
 {
 	struct daemon *daemon = context;
@@ -104,45 +111,124 @@ static void daemon_store_closed(void *context)
 	loop_stop(daemon->loop);
 }
 
-static void daemon_hub_stopped(void *context)
+static void daemon_close(struct daemon *daemon)
 {
-	struct daemon *daemon = context;
-
+	daemon->stage = DAEMON_CLOSES;
+	timer_stop(&daemon->grace);
 	if (daemon->artifacts)
 		artifact_store_close(&daemon->artifacts, daemon_store_closed, daemon);
 	else
 		loop_stop(daemon->loop);
 }
 
-/* Calls that outlived the grace are cut off by the server; then nothing uses the hub any more. */
+static void daemon_end(struct daemon *daemon);
+
+static void daemon_check_ended(struct daemon *daemon)
+{
+	if (daemon->server || !list_empty(&daemon->api.stdio_doors))
+		return;
+	if (daemon->stage == DAEMON_DRAINS)
+		daemon_end(daemon);
+	else if (daemon->stage == DAEMON_ENDS && daemon->hub_stopped)
+		daemon_close(daemon);
+}
+
+static void daemon_hub_stopped(void *context)
+{
+	struct daemon *daemon = context;
+
+	daemon->hub_stopped = true;
+	daemon_check_ended(daemon);
+}
+
 static void daemon_drained(void *context)
 {
 	struct daemon *daemon = context;
 
 	http_server_free(&daemon->server);
+	daemon->api.server = NULL;
+	daemon_check_ended(daemon);
+}
+
+/* Whoever is still there has not ended, or does not read its answer. */
+static void daemon_cut_off(struct daemon *daemon)
+{
+	http_server_free(&daemon->server);
+	daemon->api.server = NULL;
+	api_close_channels(&daemon->api);
+	daemon_check_ended(daemon);
+}
+
+static void daemon_patience_over(struct timer *timer)
+{
+	daemon_cut_off(container_of(timer, struct daemon, grace));
+}
+
+static void daemon_end(struct daemon *daemon)
+{
+	const struct settings *set = daemon->settings;
+	uint64_t linger = settings_duration(set, SETTING_HTTP_LINGER), patience = linger;
+
+	if (daemon->api.run_count)
+		patience += settings_duration(set, SETTING_EXEC_TERM_GRACE) +
+			    settings_duration(set, SETTING_EXEC_KILL_GRACE);
+	daemon->stage = DAEMON_ENDS;
+	api_end(&daemon->api);
 	hub_stop(daemon->hub, daemon_hub_stopped, daemon);
+	timer_start(&daemon->grace, daemon->loop, patience + linger, daemon_patience_over);
+	if (!daemon->server)
+		return;
+	http_server_refuse_incomplete(daemon->server);
+	http_server_drain(daemon->server, patience, daemon_drained, daemon);
+}
+
+static void daemon_grace_over(struct timer *timer)
+{
+	daemon_end(container_of(timer, struct daemon, grace));
+}
+
+/* Scripts that run need connections for their calls: the door stays open as long as there are any. */
+static void daemon_emptied(void *context)
+{
+	struct daemon *daemon = context;
+	const struct settings *set = daemon->settings;
+
+	/* The grace is ours to end; the server's own is only longer. */
+	if (daemon->stage == DAEMON_DRAINS && daemon->server && daemon->api.run_count == 0)
+		http_server_drain(daemon->server,
+				  settings_duration(set, SETTING_HTTP_SHUTDOWN_GRACE) +
+					  settings_duration(set, SETTING_HTTP_LINGER),
+				  daemon_drained, daemon);
+	daemon_check_ended(daemon);
 }
 
 static void daemon_stop(void *context, const char *why)
 {
 	struct daemon *daemon = context;
+	uint64_t grace = settings_duration(daemon->settings, SETTING_HTTP_SHUTDOWN_GRACE);
 
-	if (daemon->stopping)
+	if (daemon->stage != DAEMON_SERVES)
 		return;
-	daemon->stopping = true;
+	daemon->stage = DAEMON_DRAINS;
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.stop"), LOG_FIELDS(log_cstr("reason", why)));
 	timer_stop(&daemon->tick);
+	timer_start(&daemon->grace, daemon->loop, grace, daemon_grace_over);
 	api_drain(&daemon->api);
-	http_server_drain(daemon->server, settings_duration(daemon->settings, SETTING_HTTP_SHUTDOWN_GRACE),
-			  daemon_drained, daemon);
+	daemon_emptied(daemon);
 }
 
+/* Who asks again has lost patience, first with what runs, then with what takes long to end. */
 static void daemon_terminated(struct signal_watch *watch, int number)
 {
 	struct daemon *daemon = number == SIGTERM ? container_of(watch, struct daemon, terminate)
 						  : container_of(watch, struct daemon, interrupt);
 
-	daemon_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
+	if (daemon->stage == DAEMON_SERVES)
+		daemon_stop(daemon, number == SIGTERM ? "SIGTERM" : "SIGINT");
+	else if (daemon->stage == DAEMON_DRAINS)
+		daemon_end(daemon);
+	else if (daemon->stage == DAEMON_ENDS)
+		daemon_cut_off(daemon);
 }
 
 /* -- reloading ----------------------------------------------------------------------------------------------------------- */
@@ -170,6 +256,8 @@ static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_remov
 	struct daemon *daemon = context;
 	struct config *fresh, *old = daemon->config;
 
+	if (daemon->stage != DAEMON_SERVES)
+		return err_set(err, ERR_BUSY, "the daemon is shutting down");
 	if (config_reload(&fresh, old, daemon->settings, &daemon->options->environment, err) < 0)
 		return err->code;
 	if (settings_add_config(daemon->settings, fresh, true, err) < 0) {
@@ -312,9 +400,11 @@ static int daemon_open_api(struct daemon *daemon, struct err *err)
 	api->endpoint = arena_concat(&daemon->arena, STR("unix:"), daemon->places.socket, STR("")).p;
 	api->started = loop_now(daemon->loop);
 	api->access = (struct access){ .uid = getuid(), .settings = daemon->settings };
-	api->program = (struct api_program){
-		.reload = daemon_reload, .stop = daemon_stop, .adjust = daemon_adjust, .context = daemon
-	};
+	api->program = (struct api_program){ .reload = daemon_reload,
+					     .stop = daemon_stop,
+					     .emptied = daemon_emptied,
+					     .adjust = daemon_adjust,
+					     .context = daemon };
 	api->server = daemon->server;
 	daemon->api_ready = true;
 	return api_init(api, err);
@@ -416,6 +506,7 @@ static void remove_file(struct str path)
 static void daemon_release(struct daemon *daemon)
 {
 	timer_stop(&daemon->tick);
+	timer_stop(&daemon->grace);
 	signal_watch_stop(&daemon->terminate);
 	signal_watch_stop(&daemon->interrupt);
 	signal_watch_stop(&daemon->hangup);

@@ -2,8 +2,9 @@
  * daemon.h - the process that serves: from the settings to a running hub, through reloads, to an orderly end.
  *
  * daemon_run() takes the daemon's lock, opens its log, its sockets, the artifact store and the hub, and runs the loop until somebody asks it to stop: a signal, the
- * operation shutdown, or having been idle for daemon.idleExit. Then it stops accepting, lets what runs end for http.shutdownGrace, ends every server, and leaves
- * no file behind but its databases, caches and log.
+ * operation shutdown, or having been idle for daemon.idleExit. Then it stops accepting (except from
+ * scripts that run), lets what runs end for http.shutdownGrace, ends every server and script, which answers whoever still waits, and leaves no file behind but its
+ * databases, caches and log. A second signal ends the grace, a third cuts off who has not read its answer.
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H

@@ -372,11 +372,12 @@ void exec_run_start(struct exec_run *run, struct loop *loop, const struct exec_s
 	exec_prepare_start(process, exec_prepared);
 }
 
-void exec_run_stop(struct exec_run *run)
+void exec_run_stop(struct exec_run *run, const char *why)
 {
 	if (!run->process || run->outcome.stopped)
 		return;
 	run->outcome.stopped = true;
+	run->outcome.stopped_why = why;
 	if (run->process->state != EXEC_PREPARING)
 		child_stop(&run->process->child);
 }

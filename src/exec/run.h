@@ -92,8 +92,9 @@ struct exec_outcome {
 	bool started;  /* false: run->err says why not; the script did nothing */
 	int exit_code; /* the script's own; 124 timed out; 128 + n ended by signal n; 1 an uncaught error */
 	bool timed_out;
-	bool stopped; /* by exec_run_stop() */
-	bool failed;  /* an error frame was told */
+	bool stopped;		 /* by exec_run_stop() */
+	const char *stopped_why; /* NULL: it did not say */
+	bool failed;		 /* an error frame was told */
 	uint64_t duration_ms;
 	uint64_t dropped_bytes, dropped_frames; /* over the budget, or over frame_max */
 	unsigned calls, calls_failed,
@@ -115,8 +116,8 @@ struct exec_run {
 void exec_run_start(struct exec_run *run, struct loop *loop, const struct exec_spec *spec,
 		    const struct exec_events *events, void *owner);
 
-/* Ends the script with TERM, then KILL; frames go on and `done` comes. For the interrupt key. */
-void exec_run_stop(struct exec_run *run);
+/* Ends the script with TERM, then KILL; frames go on and `done` comes. `why` is a constant that the error tells, or NULL: who asked knows. */
+void exec_run_stop(struct exec_run *run, const char *why);
 
 /* Kills it with everything that came from it, silently; no callback any more. Harmless on one that is over or never began (zeroed). */
 void exec_run_cancel(struct exec_run *run);

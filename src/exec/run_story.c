@@ -379,7 +379,8 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 		return arena_printf(arena, "timed out after %s (exec.timeout)",
 				    duration_text(duration, process->spec.limits.timeout_ms).p);
 	if (outcome->stopped)
-		return STR("was stopped");
+		return outcome->stopped_why ? arena_printf(arena, "was stopped: %s", outcome->stopped_why)
+					    : STR("was stopped");
 	if (said.n)
 		return said;
 	if (process->result_lost) {

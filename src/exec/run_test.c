@@ -550,7 +550,7 @@ static void test_a_run_that_takes_too_long(void **state)
 
 static void stop_the_run(struct scene *scene)
 {
-	exec_run_stop(&scene->run);
+	exec_run_stop(&scene->run, NULL);
 }
 
 static void test_a_run_that_is_stopped(void **state)
