@@ -22,7 +22,7 @@ enum {
 };
 
 #define META                                                                                                 \
-	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"," \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                             \
 	"\"io.modelcontextprotocol/clientCapabilities\":{},\"progressToken\":1}"
 #define CALL_HEAD "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"tools/call\",\"params\":{\"name\":\"routed\","
 
@@ -153,7 +153,8 @@ static struct str session_headers(struct arena *arena, struct str last)
 {
 	if (!last.n)
 		return arena_printf(arena, "Mcp-Session-Id: %s\r\n", fuzz.session);
-	return arena_printf(arena, "Mcp-Session-Id: %s\r\nLast-Event-ID: %.*s\r\n", fuzz.session, STR_ARG(last));
+	return arena_printf(arena, "Mcp-Session-Id: %s\r\nLast-Event-ID: %.*s\r\n", fuzz.session,
+			    STR_ARG(last));
 }
 
 static void remember_session(void)
@@ -208,13 +209,15 @@ static void step_modern(size_t at, struct str text, struct arena *arena)
 	struct str arguments = str_slice(text, 0, bar);
 	struct str value = bar == STR_NONE ? STR("") : str_from(text, bar + 1);
 
-	send_request(at, "POST",
-		     arena_printf(arena,
-				  "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: routed\r\n"
-				  "Mcp-Param-S: %.*s\r\nMcp-Param-I: %.*s\r\n",
-				  STR_ARG(value), STR_ARG(value)),
-		     arena_printf(arena, CALL_HEAD "\"arguments\":%.*s," META "}}", ++fuzz.calls,
-				  STR_ARG(arguments)));
+	send_request(
+		at, "POST",
+		arena_printf(
+			arena,
+			"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: routed\r\n"
+			"Mcp-Param-S: %.*s\r\nMcp-Param-I: %.*s\r\n",
+			STR_ARG(value), STR_ARG(value)),
+		arena_printf(arena, CALL_HEAD "\"arguments\":%.*s," META "}}", ++fuzz.calls,
+			     STR_ARG(arguments)));
 }
 
 static void step_raw(size_t at, struct str text, struct arena *arena)
@@ -223,7 +226,8 @@ static void step_raw(size_t at, struct str text, struct arena *arena)
 
 	while (str_split(&text, '|', &line))
 		headers = arena_concat(arena, headers, line, STR("\r\n"));
-	send_request(at, "POST", headers, STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" META "}}"));
+	send_request(at, "POST", headers,
+		     STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" META "}}"));
 }
 
 static void step_get(size_t at, struct str text, struct arena *arena)
@@ -291,9 +295,9 @@ static const struct {
 	char name;
 	void (*step)(size_t at, struct str text, struct arena *arena);
 } steps[] = {
-	{ 'o', step_open },   { 'p', step_post },   { 'c', step_call },	    { 'm', step_modern },
-	{ 'r', step_raw },    { 'g', step_get },    { 'd', step_delete },   { 'x', step_leave },
-	{ 's', step_deaf },   { 'P', step_progress }, { 'a', step_answer }, { 'C', step_change },
+	{ 'o', step_open },  { 'p', step_post },     { 'c', step_call },   { 'm', step_modern },
+	{ 'r', step_raw },   { 'g', step_get },	     { 'd', step_delete }, { 'x', step_leave },
+	{ 's', step_deaf },  { 'P', step_progress }, { 'a', step_answer }, { 'C', step_change },
 	{ 'O', step_other },
 };
 
