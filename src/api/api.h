@@ -94,7 +94,9 @@ bool api_exec_runs(const struct api *api, struct str run);
 /* Stops all scripts; their callers hear of it as soon as they have ended. */
 void api_exec_end(struct api *api);
 
-/* Runs `then` when every server has a snapshot or has failed to give one; ready->owner is the call. */
+/* How long a call waits for lists: for the namespaces that it names (with commas; may be empty) as long as they may take to start, else catalog.wait. */
+struct hub_wait api_wait_for(const struct api_call *call, struct str namespaces);
+/* Runs `then` when the servers that the call names, or all, have a snapshot or have failed to give one; ready->owner is the call. */
 void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready));
 
 #endif

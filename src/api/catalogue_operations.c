@@ -14,14 +14,24 @@ static void ready_cancelled(struct api_call *call)
 	hub_ready_cancel(&state->ready);
 }
 
+struct hub_wait api_wait_for(const struct api_call *call, struct str namespaces)
+{
+	return (struct hub_wait){
+		.only = namespaces,
+		.deadline_ms =
+			settings_duration(call->api->settings,
+					  namespaces.n ? SETTING_POOL_START_TIMEOUT : SETTING_CATALOG_WAIT),
+	};
+}
+
 void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready))
 {
 	struct ready_state *state = arena_new(call->arena, struct ready_state);
+	struct hub_wait wait = api_wait_for(call, api_input_str(call, STR("ns")));
 
 	call->state = state;
 	call->cancelled = ready_cancelled;
-	hub_ready_start(&state->ready, call->api->hub, NULL, false,
-			settings_duration(call->api->settings, SETTING_POOL_START_TIMEOUT), then, call);
+	hub_ready_start(&state->ready, call->api->hub, &wait, then, call);
 }
 
 /* -- tools and search --------------------------------------------------------------------------------------------------------- */

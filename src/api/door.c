@@ -104,15 +104,18 @@ static struct api_door *door_of(const struct mcp_server_call *call)
 	return call->session->server->owner;
 }
 
-static void door_listed(struct hub_ready *ready)
+static void door_answer_list(struct mcp_server_call *call)
 {
-	struct door_list *list = container_of(ready, struct door_list, ready);
-	struct mcp_server_call *call = list->call;
 	struct api_door *door = door_of(call);
 
 	door_make_list(door);
 	call->owner = NULL;
 	mcp_answer_tools(call, door->tools, door->tool_count);
+}
+
+static void door_listed(struct hub_ready *ready)
+{
+	door_answer_list(container_of(ready, struct door_list, ready)->call);
 }
 
 static void door_list_cancelled(struct mcp_server_call *call, struct str reason)
@@ -123,19 +126,27 @@ static void door_list_cancelled(struct mcp_server_call *call, struct str reason)
 	hub_ready_cancel(&list->ready);
 }
 
-/* A server that has never been seen is waited for; whoever is known from before is answered for at once. */
+/*
+ * The facade is known without any server. A server that has never been seen is waited for, but not for long: its tools are told of by list_changed
+ * when they come.
+ */
 static void door_tools_list(struct mcp_server_call *call)
 {
 	struct api_door *door = door_of(call);
 	struct door_list *list = arena_new(call->arena, struct door_list);
+	const struct hub_wait wait = {
+		.deadline_ms = settings_duration(door->api->settings, SETTING_MCP_LIST_WAIT),
+	};
 
 	door->api->last_use = loop_now(door->api->loop);
+	if (!door->full && !door->passthrough.count) {
+		door_answer_list(call);
+		return;
+	}
 	list->call = call;
 	list->work.cancelled = door_list_cancelled;
 	call->owner = &list->work;
-	hub_ready_start(&list->ready, door->api->hub, NULL, false,
-			settings_duration(door->api->settings, SETTING_POOL_START_TIMEOUT), door_listed,
-			list);
+	hub_ready_start(&list->ready, door->api->hub, &wait, door_listed, list);
 }
 
 /* -- calls --------------------------------------------------------------------------------------------------------------- */

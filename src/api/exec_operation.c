@@ -351,6 +351,7 @@ void api_exec(struct api_call *call)
 {
 	struct exec_operation *op = arena_new(call->arena, struct exec_operation);
 	struct api *api = call->api;
+	struct hub_wait wait;
 	struct err err;
 	bool document;
 
@@ -367,8 +368,8 @@ void api_exec(struct api_call *call)
 	exec_report_init(&op->report);
 	exec_delivery_init(&op->delivery, api, &op->options, takes_links(op), &op->run,
 			   document ? &document_delivery : &stream_delivery);
-	hub_ready_start(&op->ready, api->hub, NULL, false,
-			settings_duration(api->settings, SETTING_POOL_START_TIMEOUT), exec_ready, op);
+	wait = api_wait_for(call, op->options.selection);
+	hub_ready_start(&op->ready, api->hub, &wait, exec_ready, op);
 }
 
 bool api_exec_runs(const struct api *api, struct str run)

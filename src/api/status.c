@@ -216,6 +216,7 @@ void api_refresh(struct api_call *call)
 {
 	struct api *api = call->api;
 	struct refresh_state *state = arena_new(call->arena, struct refresh_state);
+	struct hub_wait wait = { .fresh = true };
 	struct err err;
 
 	if (api->program.reload(api->program.context, &state->added, &state->removed, &err) < 0) {
@@ -224,8 +225,8 @@ void api_refresh(struct api_call *call)
 	}
 	call->state = state;
 	call->cancelled = refresh_cancelled;
-	hub_ready_start(&state->ready, api->hub, NULL, true,
-			settings_duration(api->settings, SETTING_DAEMON_REFRESH_TIMEOUT), refreshed, call);
+	wait.deadline_ms = settings_duration(api->settings, SETTING_DAEMON_REFRESH_TIMEOUT);
+	hub_ready_start(&state->ready, api->hub, &wait, refreshed, call);
 }
 
 void api_shutdown(struct api_call *call)

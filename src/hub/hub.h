@@ -67,8 +67,9 @@ struct hub_server {
 	const struct instance *changed; /* that told of the last change; may be gone */
 	bool read;			/* a refresh went well in this life */
 	unsigned refresh_failures;	/* in a row */
-	uint64_t refresh_at;		/* loop_now() from which the hub reads the list again by itself */
-	struct config_limits limits;	/* hub_server_limits() has them as they are now */
+	uint64_t waited_ms;	     /* the longest that somebody waited in vain for the refresh that runs */
+	uint64_t refresh_at;	     /* loop_now() from which the hub reads the list again by itself */
+	struct config_limits limits; /* hub_server_limits() has them as they are now */
 	uint64_t calls;
 };
 
@@ -146,20 +147,31 @@ int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_item
 const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct arena *arena,
 						      size_t *ret_count);
 
-/* Waits until every server (or `only` that one) has a snapshot or has failed to give one; with `fresh`, until each was read again. Ends at the
- * deadline with what there is. */
+/*
+ * Waits until every server, or those that are named, has a snapshot or has failed to give one; with `fresh`, until each was read again. Ends at
+ * the deadline with what there is.
+ *
+ * One server that hangs holds nobody up twice: who has failed counts as having failed while it is tried again, and who was waited for in vain is
+ * not waited for that long again until its try has ended, but by those who name it.
+ */
+struct hub_wait {
+	struct str only; /* names or namespaces, with commas; empty: all */
+	bool fresh;
+	uint64_t deadline_ms;
+};
+
 struct hub_ready {
 	struct hub *hub;
-	struct hub_server *only;
-	bool fresh;
+	struct hub_wait wait;
 	struct list_node node;
 	struct timer deadline;
 	struct deferred later;
 	void (*done)(struct hub_ready *ready);
 	void *owner;
 };
-void hub_ready_start(struct hub_ready *ready, struct hub *hub, struct hub_server *only, bool fresh,
-		     uint64_t deadline_ms, void (*done)(struct hub_ready *ready), void *owner);
+/* The text of `wait` must stay until the end. */
+void hub_ready_start(struct hub_ready *ready, struct hub *hub, const struct hub_wait *wait,
+		     void (*done)(struct hub_ready *ready), void *owner);
 void hub_ready_cancel(struct hub_ready *ready);
 
 /* One server for status: name, namespace, description, sharing, scope, max, live, calls, tools, hiddenTools, schemaAgeSec, skippedTools,

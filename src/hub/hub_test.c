@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "hub/refresh.h"
 #include "hub/save.h"
 #include "hub/scene_fixture.h"
 #include "io/files.h"
@@ -45,9 +46,10 @@ static void waiter_done(struct hub_ready *ready)
 
 static void wait_for(struct waiter *waiter, const char *only, bool fresh, uint64_t deadline_ms)
 {
+	const struct hub_wait wait = { only ? str_of(only) : STR(""), fresh, deadline_ms };
+
 	waiter->done = 0;
-	hub_ready_start(&waiter->ready, scene.hub, only ? server_named(&scene, only) : NULL, fresh,
-			deadline_ms, waiter_done, waiter);
+	hub_ready_start(&waiter->ready, scene.hub, &wait, waiter_done, waiter);
 	/* Never from within the start. */
 	assert_int_equal(waiter->done, 0);
 }
@@ -314,6 +316,39 @@ static void who_waits_gets_what_there_is_at_the_deadline(void **state)
 	hub_ready_cancel(&all.ready);
 	gone.ready = (struct hub_ready){ 0 };
 	hub_ready_cancel(&gone.ready);
+	hub_scene_close(&scene);
+	close(gate);
+}
+
+/* Whoever waits for all is held up once; whoever names it waits again, and nobody waits for what failed before. */
+static void one_that_hangs_holds_nobody_up_twice(void **state)
+{
+	int gate = gate_make("gate");
+	struct waiter all, again, named;
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.pool.close_ms = 1;
+	hub_scene_open(&scene,
+		       "{\"mcpServers\":{\"slow\":{\"command\":\"@\",\"args\":[\"--gate\",\"~/gate\"]},"
+		       "\"fast\":{\"command\":\"@\"}}}");
+	wait_for(&all, NULL, false, SHORT_MS);
+	AWAIT(all.done);
+	AWAIT(server_named(&scene, "fast")->snapshot);
+	wait_for(&again, NULL, false, SHORT_MS);
+	assert_non_null(again.ready.later.call);
+	AWAIT(again.done);
+	wait_for(&again, NULL, false, PLENTY_MS);
+	wait_for(&named, "slow", false, SHORT_MS);
+	assert_null(again.ready.later.call);
+	assert_null(named.ready.later.call);
+	AWAIT(named.done);
+	server_named(&scene, "slow")->refresh_failures = 1;
+	hub_check_readies(scene.hub);
+	AWAIT(again.done);
+	gate_pass(gate);
+	AWAIT(server_named(&scene, "slow")->snapshot);
+	assert_int_equal(server_named(&scene, "slow")->waited_ms, 0);
 	hub_scene_close(&scene);
 	close(gate);
 }
@@ -1009,6 +1044,7 @@ int main(void)
 		IN_HUB(a_failed_refresh_keeps_what_was_known),
 		IN_HUB(log_messages_are_events),
 		IN_HUB(who_waits_gets_what_there_is_at_the_deadline),
+		IN_HUB(one_that_hangs_holds_nobody_up_twice),
 		IN_HUB(a_fresh_list_is_read_anew_also_while_one_is_read),
 		IN_HUB(who_waits_follows_a_reload),
 		IN_HUB(stopping_ends_waiting),

@@ -1,16 +1,31 @@
 /*
- * Waiting for lists. A server is ready when it has a snapshot, or when nothing is being done to get one: then it has failed, and says why in its
- * status. Asking for fresh lists begins a refresh of each and waits until none runs.
+ * Waiting for lists. A server is ready when it has a snapshot, or when nothing is being done to get one, or when what was done last failed: then its
+ * status says why. Asking for fresh lists begins a refresh of each and waits until none runs.
  */
 #include "base/base.h"
 #include "hub/hub.h"
 #include "hub/refresh.h"
 
+static bool is_wanted(const struct hub_ready *ready, const struct hub_server *server)
+{
+	struct str rest = ready->wait.only, name;
+
+	if (!rest.n)
+		return true;
+	while (str_split(&rest, ',', &name))
+		if (str_eq(str_trim(name), server->namespace) || str_eq(str_trim(name), server->name))
+			return true;
+	return false;
+}
+
 static bool ready_for(const struct hub_ready *ready, const struct hub_server *server)
 {
-	if (ready->only && ready->only != server)
+	if (!server->refresh || !is_wanted(ready, server))
 		return true;
-	return !server->refresh || (server->snapshot && !ready->fresh);
+	if (ready->wait.fresh)
+		return false;
+	return server->snapshot || server->refresh_failures ||
+	       (server->waited_ms >= ready->wait.deadline_ms && !ready->wait.only.n);
 }
 
 static void ready_deliver(struct deferred *deferred)
@@ -42,7 +57,11 @@ void hub_check_readies(struct hub *hub)
 static void ready_expired(struct timer *timer)
 {
 	struct hub_ready *ready = container_of(timer, struct hub_ready, deadline);
+	struct hub_server *server;
 
+	list_for_each(server, &ready->hub->servers, node)
+		if (!ready_for(ready, server) && server->waited_ms < ready->wait.deadline_ms)
+			server->waited_ms = ready->wait.deadline_ms;
 	loop_defer(ready->hub->loop, &ready->later, ready_deliver);
 }
 
@@ -51,7 +70,7 @@ static void ready_ask(const struct hub_ready *ready, bool fresh)
 	struct hub_server *server;
 
 	list_for_each(server, &ready->hub->servers, node)
-		if ((!ready->only || ready->only == server) && (fresh || !server->snapshot))
+		if (is_wanted(ready, server) && (fresh || !server->snapshot))
 			refresh_begin(server, NULL);
 }
 
@@ -64,13 +83,13 @@ void ready_ask_again(struct hub *hub)
 	hub_check_readies(hub);
 }
 
-void hub_ready_start(struct hub_ready *ready, struct hub *hub, struct hub_server *only, bool fresh,
-		     uint64_t deadline_ms, void (*done)(struct hub_ready *ready), void *owner)
+void hub_ready_start(struct hub_ready *ready, struct hub *hub, const struct hub_wait *wait,
+		     void (*done)(struct hub_ready *ready), void *owner)
 {
-	*ready = (struct hub_ready){ .hub = hub, .only = only, .fresh = fresh, .done = done, .owner = owner };
+	*ready = (struct hub_ready){ .hub = hub, .wait = *wait, .done = done, .owner = owner };
 	list_append(&hub->readies, &ready->node);
-	timer_start(&ready->deadline, hub->loop, deadline_ms, ready_expired);
-	ready_ask(ready, fresh);
+	timer_start(&ready->deadline, hub->loop, wait->deadline_ms, ready_expired);
+	ready_ask(ready, wait->fresh);
 	ready_check(ready);
 }
 

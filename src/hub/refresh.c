@@ -113,6 +113,7 @@ static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 
 	server->users++;
 	server->again = server->stale = false;
+	server->waited_ms = 0;
 	refresh_count(server, err);
 	refresh_free(refresh);
 	/* What changed meanwhile is read from whom it changed at, if that still runs. Who asked is not kept waiting for it. */

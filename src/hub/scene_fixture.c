@@ -145,10 +145,11 @@ static void scene_ready(struct hub_ready *ready)
 
 void know_tools(struct hub_scene *scene, const char *name)
 {
+	const struct hub_wait wait = { .only = str_of(name), .deadline_ms = PLENTY_MS };
 	struct hub_ready ready;
 	bool done = false;
 
-	hub_ready_start(&ready, scene->hub, server_named(scene, name), false, PLENTY_MS, scene_ready, &done);
+	hub_ready_start(&ready, scene->hub, &wait, scene_ready, &done);
 	AWAIT(done);
 	assert_non_null(server_named(scene, name)->snapshot);
 }
