@@ -27,7 +27,8 @@ struct hub_wait api_wait_for(const struct api_call *call, struct str namespaces)
 void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready))
 {
 	struct ready_state *state = arena_new(call->arena, struct ready_state);
-	struct hub_wait wait = api_wait_for(call, api_input_str(call, STR("ns")));
+	bool selects = operation_input_find(call->operation, STR("ns")) != NULL;
+	struct hub_wait wait = api_wait_for(call, selects ? api_input_str(call, STR("ns")) : STR(""));
 
 	call->state = state;
 	call->cancelled = ready_cancelled;
