@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/http_connection.h"
+#include "json/writer.h"
 
 /* -- heads ------------------------------------------------------------------------------------------------------------- */
 
@@ -141,9 +142,8 @@ void http_answer_refuse(struct http_connection *c, unsigned status, const char *
 				      .content_type = STR("application/json"),
 				      .close = true };
 	bool head_only = refuses_head(c);
-	char body[HTTP_REFUSAL_MAX];
+	_cleanup_buf_ struct buf body = { .max = HTTP_REFUSAL_MAX };
 	struct str head;
-	int n;
 
 	/* An answer that has begun cannot become another one. */
 	if (c->state == CONNECTION_REQUEST && c->answer != ANSWER_NONE) {
@@ -156,11 +156,12 @@ void http_answer_refuse(struct http_connection *c, unsigned status, const char *
 	c->state = CONNECTION_REQUEST;
 	c->answer = ANSWER_GIVEN;
 	c->must_linger = true;
-	/* The problems are sentences of ours, without a character that JSON would have escaped. */
-	n = snprintf(body, sizeof(body), "{\"error\":\"%s\"}", problem);
-	BUG_ON(n < 0 || (size_t)n >= sizeof(body));
-	head = http_answer_head(c, &answer, n);
-	http_output_send(c, (struct iovec[]){ { (char *)head.p, head.n }, { body, (size_t)n } },
+	buf_append(&body, STR("{\"error\":"));
+	json_quote(&body, str_of(problem));
+	buf_append_char(&body, '}');
+	BUG_ON(buf_failed(&body)); /* the problems are sentences of ours */
+	head = http_answer_head(c, &answer, (int64_t)body.n);
+	http_output_send(c, (struct iovec[]){ { (char *)head.p, head.n }, { body.p, body.n } },
 			 head_only ? 1 : 2, false);
 	http_connection_answered(c);
 }

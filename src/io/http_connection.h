@@ -243,7 +243,7 @@ enum { HTTP_LENGTH_NONE = -1, HTTP_LENGTH_UNKNOWN = -2 };
  * a body, or when it will be streamed. Decides whether the connection is closed after it. */
 struct str http_answer_head(struct http_connection *c, const struct http_answer *answer, int64_t length);
 
-/* Answers in the server's own name, {"error": problem} in JSON, and makes this the last answer. `problem` needs no escapes. A handler that has the request is told that it is gone. */
+/* Answers in the server's own name, {"error": problem} in JSON, and makes this the last answer. `problem` is a sentence of at most 200 bytes. A handler that has the request is told that it is gone. */
 void http_answer_refuse(struct http_connection *c, unsigned status, const char *problem);
 
 /* -- http_stream.c ----------------------------------------------------------------------------------------------------- */

@@ -331,7 +331,7 @@ static void test_limits_of_heads(void **state)
 
 static void test_refusal_text(void **state)
 {
-	struct peer peer;
+	struct peer peer, quoted;
 
 	(void)state;
 	bench_start(&bench, &limits, answer_path);
@@ -341,6 +341,12 @@ static void test_refusal_text(void **state)
 		    "Content-Length: 35\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
 		    "{\"error\":\"There is no Host field.\"}");
 	peer_expect_closed(&peer);
+	/* What is refused with quotes in it is JSON all the same. */
+	connect_and_send(&quoted, "GET * HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect_status(&quoted, "HTTP/1.1 400 Bad Request\r\n");
+	peer_expect(&quoted, "{\"error\":\"The target \\\"*\\\" is for OPTIONS only.\"}");
+	peer_close(&quoted);
+	bench_settle(&bench);
 	/* The server still reads, so that nothing it has not read resets the connection, until we close, too. */
 	peer_send(&peer, STR("more and more"));
 	bench_settle(&bench);
