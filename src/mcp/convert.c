@@ -216,37 +216,3 @@ int mcp_convert_result(struct str result, enum mcp_revision revision, struct str
 		*ret_result = legacy_result(result, &members, revision, arena);
 	return 0;
 }
-
-/* -- tools ----------------------------------------------------------------------------------------------- */
-
-/* An output schema whose root is no object makes strict clients of 2025-06-18 and 2025-11-25 drop the tool,
- * or all tools. */
-static bool has_odd_output_schema(const struct jsonrpc_members *tool, struct arena *arena)
-{
-	const struct json_member *schema = jsonrpc_member_find(tool, STR("outputSchema"));
-	struct jsonrpc_members members;
-
-	if (!schema)
-		return false;
-	if (schema->type != JSON_OBJECT || jsonrpc_members(schema->raw, arena, &members, NULL) < 0)
-		return true;
-	return !str_eq(jsonrpc_member_str(&members, STR("type"), arena), STR("object"));
-}
-
-struct str mcp_convert_tool(struct str tool, enum mcp_revision revision, struct arena *arena)
-{
-	struct jsonrpc_members members;
-	bool first = true;
-	struct buf out;
-
-	if (mcp_has(revision, MCP_HAS_ANY_STRUCTURED) || !mcp_has(revision, MCP_HAS_STRUCTURED_CONTENT) ||
-	    jsonrpc_members(tool, arena, &members, NULL) < 0 || !has_odd_output_schema(&members, arena))
-		return tool;
-	out_init(&out, tool, (struct str){ 0 });
-	buf_append_char(&out, '{');
-	for (size_t i = 0; i < members.count; i++)
-		if (!str_eq(members.at[i].key, STR("outputSchema")))
-			write_member(&out, &first, members.at[i].key, members.at[i].raw);
-	buf_append_char(&out, '}');
-	return out_keep(&out, arena);
-}
