@@ -203,6 +203,7 @@ int api_init(struct api *api, struct err *err)
 		.streams_max = (size_t)settings_int(set, SETTING_PROTO_STREAM_MAX),
 		.replay = { .events_max = (size_t)settings_int(set, SETTING_PROTO_REPLAY_EVENTS),
 			    .bytes_max = settings_bytes(set, SETTING_PROTO_REPLAY_BYTES),
+			    .total_max = settings_bytes(set, SETTING_PROTO_REPLAY_TOTAL),
 			    .age_ms = settings_duration(set, SETTING_PROTO_REPLAY_AGE) },
 		.prime_ms = settings_duration(set, SETTING_PROTO_STREAM_AFTER),
 		.retry_ms = settings_duration(set, SETTING_PROTO_RETRY),

@@ -60,7 +60,7 @@ struct door_session *door_session_new(struct mcp_http_door *door, struct str pri
 	list_init(&ds->idle_node);
 	list_init(&ds->streams);
 	door_init_session(door, &ds->session, principal, peer);
-	replay_init(&ds->replay, door->loop, &door->options.replay);
+	replay_init(&ds->replay, &door->replays);
 	return ds;
 }
 
@@ -296,6 +296,7 @@ int mcp_http_door_new(struct mcp_http_door **ret_door, struct loop *loop, struct
 	door->loop = loop;
 	door->server = server;
 	door->options = *options;
+	replay_pool_init(&door->replays, loop, &door->options.replay);
 	map_init(&door->sessions, random_u64());
 	list_init(&door->idle);
 	list_init(&door->exchanges);

@@ -31,6 +31,7 @@ struct mcp_http_door;
 struct mcp_replay_limits {
 	size_t events_max;
 	size_t bytes_max; /* of their messages together; a larger message is not kept */
+	size_t total_max; /* of the messages of all sessions together: the session with the most makes room */
 	uint64_t age_ms;
 };
 

@@ -313,6 +313,7 @@ static void check_bounds(void)
 		BUG_ON(ds->replay.bytes > fuzz.door->options.replay.bytes_max);
 		BUG_ON(ds->stream_count > fuzz.door->options.streams_max);
 	}
+	BUG_ON(fuzz.door->replays.bytes > fuzz.door->options.replay.total_max);
 	BUG_ON(map_count(&fuzz.door->sessions) > fuzz.door->options.sessions_max);
 }
 
@@ -356,7 +357,7 @@ static void begin(void)
 		.sessions_max = 2,
 		.session_idle_ms = FAR_MS,
 		.streams_max = 2,
-		.replay = { .events_max = 4, .bytes_max = 512, .age_ms = FAR_MS },
+		.replay = { .events_max = 4, .bytes_max = 512, .total_max = 700, .age_ms = FAR_MS },
 		.prime_ms = 1,
 		.retry_ms = 5,
 	};

@@ -18,6 +18,7 @@ struct mcp_http_door {
 	struct loop *loop;
 	struct mcp_server *server;
 	struct mcp_http_door_options options;
+	struct replay_pool replays;
 	struct map sessions;	    /* struct door_session by id: those that a client may name */
 	struct list_node idle;	    /* of those, the ones that nothing uses, longest first */
 	struct list_node exchanges; /* all */

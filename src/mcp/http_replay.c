@@ -8,10 +8,17 @@ static const struct str kinds[] = {
 	[REPLAY_GET] = STR_INIT("get"),
 };
 
-void replay_init(struct replay *replay, struct loop *loop, const struct mcp_replay_limits *limits)
+void replay_pool_init(struct replay_pool *pool, struct loop *loop, const struct mcp_replay_limits *limits)
 {
-	*replay = (struct replay){ .loop = loop, .limits = limits };
+	*pool = (struct replay_pool){ .loop = loop, .limits = limits };
+	list_init(&pool->replays);
+}
+
+void replay_init(struct replay *replay, struct replay_pool *pool)
+{
+	*replay = (struct replay){ .pool = pool };
 	list_init(&replay->events);
+	list_append(&pool->replays, &replay->node);
 }
 
 static void event_drop(struct replay *replay, struct replay_event *event)
@@ -19,6 +26,7 @@ static void event_drop(struct replay *replay, struct replay_event *event)
 	list_remove(&event->node);
 	replay->count--;
 	replay->bytes -= event->message.n;
+	replay->pool->bytes -= event->message.n;
 	free(event);
 }
 
@@ -29,6 +37,7 @@ void replay_release(struct replay *replay)
 	timer_stop(&replay->aging);
 	list_for_each(event, &replay->events, node)
 		event_drop(replay, event);
+	list_remove(&replay->node);
 }
 
 /* -- ids ------------------------------------------------------------------------------------------------- */
@@ -75,22 +84,22 @@ static void aged(struct timer *timer);
 
 static void watch_age(struct replay *replay)
 {
-	uint64_t due, now = loop_now(replay->loop);
+	uint64_t due, now = loop_now(replay->pool->loop);
 
 	if (list_empty(&replay->events) || timer_running(&replay->aging))
 		return;
-	due = list_first(&replay->events, struct replay_event, node)->kept_at + replay->limits->age_ms;
-	timer_start(&replay->aging, replay->loop, due > now ? due - now : 0, aged);
+	due = list_first(&replay->events, struct replay_event, node)->kept_at + replay->pool->limits->age_ms;
+	timer_start(&replay->aging, replay->pool->loop, due > now ? due - now : 0, aged);
 }
 
 static void aged(struct timer *timer)
 {
 	struct replay *replay = container_of(timer, struct replay, aging);
-	uint64_t now = loop_now(replay->loop);
+	uint64_t now = loop_now(replay->pool->loop);
 	struct replay_event *event;
 
 	list_for_each(event, &replay->events, node) {
-		if (event->kept_at + replay->limits->age_ms > now)
+		if (event->kept_at + replay->pool->limits->age_ms > now)
 			break;
 		event_drop(replay, event);
 	}
@@ -108,24 +117,48 @@ static struct replay_event *find_least(const struct replay *replay)
 	return list_first(&replay->events, struct replay_event, node);
 }
 
+static struct replay *find_largest(const struct replay_pool *pool)
+{
+	struct replay *replay, *largest = list_first(&pool->replays, struct replay, node);
+
+	list_for_each(replay, &pool->replays, node)
+		if (replay->bytes > largest->bytes)
+			largest = replay;
+	return largest;
+}
+
+static void make_room(struct replay *replay, size_t n)
+{
+	struct replay_pool *pool = replay->pool;
+
+	while (replay->count >= pool->limits->events_max || n > pool->limits->bytes_max - replay->bytes)
+		event_drop(replay, find_least(replay));
+	while (n > pool->limits->total_max - pool->bytes) {
+		struct replay *largest = find_largest(pool);
+
+		event_drop(largest, find_least(largest));
+	}
+}
+
 void replay_keep(struct replay *replay, struct replay_id id, struct str message, bool hint)
 {
-	const struct mcp_replay_limits *limits = replay->limits;
+	struct replay_pool *pool = replay->pool;
 	struct replay_event *event;
 
-	if (message.n > limits->bytes_max || limits->events_max == 0)
+	if (message.n > pool->limits->bytes_max || message.n > pool->limits->total_max ||
+	    pool->limits->events_max == 0)
 		return;
-	while (replay->count >= limits->events_max || message.n > limits->bytes_max - replay->bytes)
-		event_drop(replay, find_least(replay));
+	make_room(replay, message.n);
 	event = xcalloc(1, sizeof(*event) + message.n);
 	event->id = id;
 	event->hint = hint;
-	event->kept_at = loop_now(replay->loop);
+	event->kept_at = loop_now(pool->loop);
 	event->message = str_make((char *)(event + 1), message.n);
 	memcpy(event + 1, message.p, message.n);
 	list_append(&replay->events, &event->node);
 	replay->count++;
 	replay->bytes += message.n;
+	pool->bytes += message.n;
 	watch_age(replay);
 }
 

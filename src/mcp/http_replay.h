@@ -8,7 +8,8 @@
  * last id it saw in a GET, and gets what came after.
  *
  * What is kept is bounded by number, bytes and age. Where room is needed, progress and log messages go before
- * answers, and older events before younger ones; an event that is larger than the bound is not kept.
+ * answers, and older events before younger ones; an event that is larger than the bound is not kept. All
+ * sessions together have a bound of bytes, too: where it is reached, the session that keeps most makes room.
  */
 #ifndef MCP_HTTP_REPLAY_H
 #define MCP_HTTP_REPLAY_H
@@ -29,9 +30,17 @@ struct replay_id {
 
 enum { REPLAY_ID_MAX = sizeof("post-18446744073709551615-18446744073709551615") };
 
-struct replay {
+/* What all sessions keep. */
+struct replay_pool {
 	struct loop *loop;
 	const struct mcp_replay_limits *limits;
+	struct list_node replays;
+	size_t bytes;
+};
+
+struct replay {
+	struct replay_pool *pool;
+	struct list_node node;	 /* in pool->replays */
 	struct list_node events; /* struct replay_event, oldest first */
 	size_t count, bytes;
 	uint64_t last_stream, last_event;
@@ -46,8 +55,10 @@ struct replay_event {
 	struct str message;
 };
 
-/* The limits must stay. */
-void replay_init(struct replay *replay, struct loop *loop, const struct mcp_replay_limits *limits);
+/* The limits must stay. It must be empty at its end. */
+void replay_pool_init(struct replay_pool *pool, struct loop *loop, const struct mcp_replay_limits *limits);
+
+void replay_init(struct replay *replay, struct replay_pool *pool);
 void replay_release(struct replay *replay);
 
 /* A new stream, or another event of one. */

@@ -12,12 +12,14 @@
 #include "mcp/http_replay.h"
 
 static struct loop *loop;
+static struct replay_pool pool;
 static struct replay replay;
 
 static void begin(const struct mcp_replay_limits *limits)
 {
 	assert_int_equal(loop_new(&loop, NULL), 0);
-	replay_init(&replay, loop, limits);
+	replay_pool_init(&pool, loop, limits);
+	replay_init(&replay, &pool);
 }
 
 static void end(void)
@@ -25,6 +27,8 @@ static void end(void)
 	replay_release(&replay);
 	assert_int_equal(replay.count, 0);
 	assert_int_equal(replay.bytes, 0);
+	assert_int_equal(pool.bytes, 0);
+	assert_true(list_empty(&pool.replays));
 	loop_free(&loop);
 }
 
@@ -85,7 +89,7 @@ static void ids_name_stream_and_event(void **state)
 
 static void a_stream_is_sent_again_from_any_event(void **state)
 {
-	const struct mcp_replay_limits limits = { 10, 100, 60000 };
+	const struct mcp_replay_limits limits = { 10, 100, 100, 60000 };
 	struct replay_id a, b, first;
 
 	(void)state;
@@ -110,7 +114,7 @@ static void a_stream_is_sent_again_from_any_event(void **state)
 
 static void room_is_made_at_the_cost_of_hints(void **state)
 {
-	const struct mcp_replay_limits few = { 3, 100, 60000 }, small = { 10, 6, 60000 };
+	const struct mcp_replay_limits few = { 3, 100, 100, 60000 }, small = { 10, 6, 100, 60000 };
 	struct replay_id a, all;
 
 	(void)state;
@@ -143,9 +147,42 @@ static void room_is_made_at_the_cost_of_hints(void **state)
 	end();
 }
 
+/* Many sessions share a bound: whoever keeps most makes room, for others too. */
+static void the_largest_session_makes_room(void **state)
+{
+	const struct mcp_replay_limits limits = { 10, 8, 10, 60000 };
+	struct replay_id a, b, all;
+	struct replay other;
+
+	(void)state;
+	begin(&limits);
+	replay_init(&other, &pool);
+	all = a = replay_stream(&replay, REPLAY_POST);
+	b = replay_stream(&other, REPLAY_POST);
+	keep(&a, "aaaa", false);
+	keep(&a, "AAA", true);
+	replay_next(&other, &b);
+	replay_keep(&other, b, STR("bb"), false);
+	expect(all, "aaaa,AAA");
+	replay_next(&other, &b);
+	replay_keep(&other, b, STR("BBB"), false);
+	expect(all, "aaaa");
+	assert_int_equal(other.bytes, 5);
+	keep(&a, "A", false);
+	expect(all, "aaaa,A");
+	/* As much as the other: then whoever was there first. */
+	keep(&a, "B", false);
+	expect(all, "A,B");
+	assert_int_equal(other.bytes, 5);
+	assert_int_equal(pool.bytes, 7);
+	replay_release(&other);
+	assert_int_equal(pool.bytes, 2);
+	end();
+}
+
 static void nothing_is_kept_where_nothing_may_be(void **state)
 {
-	const struct mcp_replay_limits none = { 0, 100, 60000 };
+	const struct mcp_replay_limits none = { 0, 100, 100, 60000 };
 	struct replay_id a;
 
 	(void)state;
@@ -159,7 +196,7 @@ static void nothing_is_kept_where_nothing_may_be(void **state)
 /* The loop ends when its last timer has: everything is gone then. */
 static void events_grow_old(void **state)
 {
-	const struct mcp_replay_limits limits = { 10, 100, 1 };
+	const struct mcp_replay_limits limits = { 10, 100, 100, 1 };
 	struct replay_id a;
 
 	(void)state;
@@ -184,6 +221,7 @@ int main(void)
 		cmocka_unit_test(ids_name_stream_and_event),
 		cmocka_unit_test(a_stream_is_sent_again_from_any_event),
 		cmocka_unit_test(room_is_made_at_the_cost_of_hints),
+		cmocka_unit_test(the_largest_session_makes_room),
 		cmocka_unit_test(nothing_is_kept_where_nothing_may_be),
 		cmocka_unit_test(events_grow_old),
 	};

@@ -9,7 +9,7 @@ static int set_up_resumable(void **state)
 		.sessions_max = 3,
 		.session_idle_ms = 3600000,
 		.streams_max = 1,
-		.replay = { 100, 100000, 3600000 },
+		.replay = { .events_max = 100, .bytes_max = 100000, .total_max = 100000, .age_ms = 3600000 },
 		.prime_ms = 1,
 		.retry_ms = 1500,
 	};
