@@ -103,8 +103,8 @@ static void show_failure(struct script_run *run, const struct exec_frame *frame)
 
 	cli_say(run->cli, frame->text);
 	if (frame->calls.n)
-		cli_say(run->cli,
-			arena_concat(arena, STR("the tool calls it had made:\n"), frame->calls, STR("")));
+		cli_say(run->cli, arena_concat(arena, STR("the tool calls it had made:\n"),
+					       str_slice(frame->calls, 0, frame->calls.n - 1), STR("")));
 }
 
 /* Where the copy of an artifact is, for who asked for copies. */
@@ -316,7 +316,7 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 /* The script itself comes on standard input, which it then finds at its end. */
 static int read_source(struct cli *cli, struct exec_spec *spec, struct err *err)
 {
-	int r = standard_input_read(settings_bytes(cli->settings, SETTING_HTTP_CALL_BODY_LIMIT), &cli->arena,
+	int r = standard_input_read(settings_bytes(cli->settings, SETTING_EXEC_SOURCE_MAX), &cli->arena,
 				    &spec->source, err);
 
 	spec->stdin_kind = EXEC_STDIN_NONE;

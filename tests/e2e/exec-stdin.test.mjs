@@ -45,7 +45,7 @@ test('nothing on standard input is no script', async (t) => {
 		assert.match(said.stderr, /^mcpx: standard input has no script in it \(`mcpx help exec` says more\)\n/);
 	}
 	assert.deepEqual((await run(scratch, ['run', '-'])).stderr, 'mcpx: standard input has no script in it\n');
-	const limited = await run(scratch, ['exec', '-'], { stdin: `//${'x'.repeat(2000)}`, env: { MCPX_HTTP_CALL_BODY_LIMIT: '1KiB' } });
+	const limited = await run(scratch, ['exec', '-'], { stdin: `//${'x'.repeat(2000)}`, env: { MCPX_EXEC_SOURCE_MAX: '1KiB' } });
 	assert.deepEqual([limited.status, limited.stderr], [1, 'mcpx: standard input has more than 1024 bytes\n']);
 });
 
