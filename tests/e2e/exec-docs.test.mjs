@@ -77,5 +77,5 @@ test('the page names the helpers that there are, and the settings by their names
 	const { stdout } = await run(scratch, ['settings', 'list', '--plumbing', '--json']);
 	const known = new Set(stdout.match(/"path": ?"[^"]+"/g).map((member) => /"([^"]+)"$/.exec(member)[1]));
 	for (const [, name] of page.matchAll(/`((?:exec|script|artifacts)\.[a-z]\w+)`/gi))
-		assert.ok(known.has(name) || /^artifacts\.(delivery|dir|sharedFs)$/.test(name), `there is no setting ${name}`);
+		assert.ok(known.has(name), `there is no setting ${name}`);
 });
