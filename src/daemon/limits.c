@@ -66,6 +66,8 @@ void limits_of_hub(const struct settings *set, const struct places *places, cons
 {
 	*ret_limits = (struct hub_limits){
 		.cache_dir = places->cache.p,
+		.keep_ms = settings_duration(set, SETTING_CATALOG_KEEP),
+		.keep_files = (size_t)settings_int(set, SETTING_CATALOG_KEEP_FILES),
 		.keep_eras = settings_bool(set, SETTING_UPSTREAM_ERA_CACHE),
 		.acquire_ms = settings_duration(set, SETTING_POOL_CALL_TIMEOUT),
 		.call_max_ms = settings_duration(set, SETTING_POOL_CALL_MAX),

@@ -2,6 +2,7 @@
 #include "hub/hub.h"
 #include "hub/eras.h"
 #include "hub/filter.h"
+#include "hub/prune.h"
 #include "hub/refresh.h"
 #include "hub/save.h"
 #include "hub/server.h"
@@ -55,7 +56,7 @@ static void hub_load_eras(struct hub *hub)
 	free((char *)text.p);
 }
 
-static void hub_remember_era(struct hub *hub, struct str process_id, int era)
+void hub_remember_era(struct hub *hub, struct str process_id, int era)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 
@@ -236,6 +237,7 @@ void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_adde
 	if (timer_running(&hub->retry))
 		timer_start(&hub->retry, hub->loop, 0, hub_retry);
 	hub_tools_changed(hub);
+	prune_begin(hub);
 	if (ret_added)
 		*ret_added = added;
 	if (ret_removed)
@@ -387,6 +389,7 @@ struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const st
 	hub_load_eras(hub);
 	hub->pool = pool_new(loop, &hub->limits.pool, &events);
 	hub_configure(hub, config, &added, &removed);
+	prune_begin(hub);
 	if (limits->warm)
 		timer_start(&hub->retry, loop, 0, hub_retry);
 	return hub;
@@ -410,7 +413,7 @@ static void hub_tell_stopped(struct deferred *deferred)
 
 void hub_check_stopped(struct hub *hub)
 {
-	if (hub->pool_stopped && list_empty(&hub->saves) && list_empty(&hub->calls))
+	if (hub->pool_stopped && list_empty(&hub->saves) && !hub->prune && list_empty(&hub->calls))
 		loop_defer(hub->loop, &hub->told, hub_tell_stopped);
 }
 

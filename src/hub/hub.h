@@ -26,7 +26,10 @@ struct hub_limits {
 	struct pool_limits pool;
 	const char *
 		cache_dir; /* of schemas-<process id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
-	bool keep_eras; /* remember on disk which era each server belongs to */
+	uint64_t
+		keep_ms; /* catalogues there that no server has any more go when nobody wrote them for so long, */
+	size_t keep_files; /* and the oldest beyond so many */
+	bool keep_eras;	   /* remember on disk which era each server belongs to */
 	uint64_t
 		acquire_ms; /* patience with an instance that others hold, beside that with a start; 0: call_max_ms */
 	uint64_t call_max_ms; /* absolute bound on one call, however much progress it reports */
@@ -39,6 +42,7 @@ struct hub_limits {
 	bool warm; /* read the lists of all servers without being asked, and retry those that failed for ever */
 };
 
+struct hub_prune;
 struct hub_refresh;
 
 /* One entry of `mcpServers` that is not disabled. */
@@ -83,8 +87,9 @@ struct hub {
 	struct list_node servers, calls, listeners, readies;
 	struct hub_eras *eras;
 	struct timer retry;
-	struct list_node saves; /* files being written */
-	uint64_t generation;	/* counts changes of any catalogue and of the set of servers */
+	struct list_node saves;	 /* files being written */
+	struct hub_prune *prune; /* running, or NULL */
+	uint64_t generation;	 /* counts changes of any catalogue and of the set of servers */
 	bool stopping, pool_stopped;
 	struct deferred told; /* calls `stopped` */
 	void (*stopped)(void *context);

@@ -1,11 +1,14 @@
 #include "base/base.h"
+#include "hub/eras.h"
 #include "hub/refresh.h"
 #include "hub/save.h"
 #include "hub/scene_fixture.h"
 #include "io/files.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 static struct hub_scene scene;
 
@@ -30,6 +33,15 @@ static void open_keeping(const char *config)
 	scene.limits.cache_dir = cache_dir();
 	scene.limits.keep_eras = true;
 	hub_scene_open(&scene, config);
+}
+
+/* As if written so many hours ago. */
+static void grow_old(const char *name, unsigned hours)
+{
+	const time_t then = (time_t)(loop_wall_ms() / 1000) - (time_t)hours * 3600;
+	const struct timespec times[] = { { .tv_sec = then }, { .tv_sec = then } };
+
+	assert_int_equal(utimensat(AT_FDCWD, in_scratch(name), times, 0), 0);
 }
 
 /* -- waiting for lists --------------------------------------------------------------------------------------------------- */
@@ -466,6 +478,57 @@ static void a_change_of_limits_keeps_the_process_and_its_list(void **state)
 	/* ... on disk, too. */
 	open_keeping(one_server("", "\"idleTimeout\":\"3h\""));
 	assert_true(lists("files", "echo"));
+	hub_scene_close(&scene);
+}
+
+static void catalogues_that_no_server_has_go_with_age_and_number(void **state)
+{
+	static const char *const others[] = { "schemas-0000000000000001.json",
+					      "schemas-0000000000000002.json",
+					      "schemas-0000000000000003.json" };
+	const char *used;
+	struct caller c;
+
+	(void)state;
+	open_keeping(one_server("", ""));
+	call_now(&c, &scene, "files", "pid", "{}");
+	know_tools(&scene, "files");
+	used = arena_printf(&hub_scratch.arena, "cache/schemas-%.*s.json",
+			    STR_ARG(server_named(&scene, "files")->process_id))
+		       .p;
+	hub_scene_close(&scene);
+	assert_true(in_scratch_is(used));
+	/* All written an hour ago and more, the first longest. */
+	grow_old(used, 99);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		const char *name = arena_printf(&hub_scratch.arena, "cache/%s", others[i]).p;
+
+		scratch_write(&hub_scratch, name, "{}");
+		grow_old(name, (unsigned)(ARRAY_LEN(others) - i));
+	}
+	scratch_write(&hub_scratch, "cache/" ERAS_FILE,
+		      "{\"0000000000000001\":\"legacy\",\"0000000000000003\":\"modern\"}");
+	scratch_write(&hub_scratch, "cache/notes.json", "{}");
+	/* By their number first, then by their age. */
+	hub_scene_init(&scene);
+	scene.limits.cache_dir = cache_dir();
+	scene.limits.keep_eras = true;
+	scene.limits.keep_ms = (uint64_t)90 * 60 * 1000;
+	scene.limits.keep_files = 2;
+	hub_scene_open(&scene, one_server("", ""));
+	AWAIT(!scene.hub->prune);
+	assert_false(in_scratch_is("cache/schemas-0000000000000001.json"));
+	assert_false(in_scratch_is("cache/schemas-0000000000000002.json"));
+	assert_true(in_scratch_is("cache/schemas-0000000000000003.json"));
+	assert_true(in_scratch_is("cache/notes.json"));
+	/* What a server has stays, however old. Eras go with their catalogues. */
+	assert_true(in_scratch_is(used));
+	assert_int_equal(eras_get(scene.hub->eras, STR("0000000000000001")), -1);
+	assert_int_equal(eras_get(scene.hub->eras, STR("0000000000000003")), MCP_MODERN);
+	/* Once no server has it, it is like the others. */
+	hub_scene_reload(&scene, "{}");
+	AWAIT(!scene.hub->prune);
+	assert_false(in_scratch_is(used));
 	hub_scene_close(&scene);
 }
 
@@ -1050,6 +1113,7 @@ int main(void)
 		IN_HUB(stopping_ends_waiting),
 		IN_HUB(an_unchanged_server_keeps_its_process),
 		IN_HUB(a_change_of_limits_keeps_the_process_and_its_list),
+		IN_HUB(catalogues_that_no_server_has_go_with_age_and_number),
 		IN_HUB(servers_that_share_a_process_change_together_or_part),
 		IN_HUB(hot_settings_reach_what_runs),
 		IN_HUB(a_removed_server_s_process_ends),

@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "hub/refresh.h"
 #include "hub/filter.h"
+#include "hub/prune.h"
 #include "hub/save.h"
 #include "io/files.h"
 
@@ -13,11 +14,6 @@ struct hub_refresh {
 };
 
 /* -- on disk ------------------------------------------------------------------------------------------------------------- */
-
-static struct str schemas_name(const struct hub_server *server, struct arena *arena)
-{
-	return arena_printf(arena, "schemas-%.*s.json", STR_ARG(server->process_id));
-}
 
 /* Takes over `all`. */
 static void refresh_set(struct hub_server *server, struct catalogue_snapshot *all)
@@ -49,7 +45,7 @@ void refresh_load_cached(struct hub_server *server)
 	arena_init(&arena, 0);
 	if (!hub->limits.cache_dir)
 		return;
-	path = save_path(hub, schemas_name(server, &arena));
+	path = save_path(hub, prune_catalogue_name(server->process_id, &arena));
 	if (file_read(path, hub->limits.list_max, &text, NULL) < 0)
 		return;
 	/* A damaged cache is as good as none: the server will be asked. */
@@ -67,7 +63,7 @@ static void refresh_save(struct hub_server *server)
 	arena_init(&arena, 0);
 	buf_init(&out, hub->limits.list_max);
 	if (hub->limits.cache_dir && catalogue_encode(server->all, &out) == 0)
-		save_file(hub, schemas_name(server, &arena), buf_take(&out));
+		save_file(hub, prune_catalogue_name(server->process_id, &arena), buf_take(&out));
 }
 
 /* -- one refresh --------------------------------------------------------------------------------------------------------- */

@@ -21,6 +21,8 @@ void refresh_load_cached(struct hub_server *server);
 void refresh_show(struct hub_server *server);
 
 /* For the others of the room. */
+/* `era` -1 forgets. */
+void hub_remember_era(struct hub *hub, struct str process_id, int era);
 void hub_tell_event(struct hub *hub, enum log_level level, struct str event, struct str server,
 		    struct str detail);
 void hub_tools_changed(struct hub *hub);

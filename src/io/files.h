@@ -57,6 +57,19 @@ size_t file_write_now(int fd, struct str bytes);
  */
 int directory_make_private(const char *path, struct err *err);
 
+struct directory_prune {
+	bool (*takes)(void *context, struct str name);	 /* whether a file of that name is to be looked at */
+	void (*removed)(void *context, struct str name); /* NULL, or it was removed */
+	void *context;
+	uint64_t now_ms;   /* since 1970 */
+	uint64_t keep_ms;  /* older files go; 0: none for its age */
+	size_t keep_files; /* beyond, the oldest go */
+};
+
+/* Removes files that nobody has written for long. What cannot be removed stays; a directory that is not there has none. Looks at a million
+ * entries at the most. */
+void directory_prune(const char *path, const struct directory_prune *options);
+
 /* -- locks ------------------------------------------------------------------------------------------------------------ */
 
 /*
