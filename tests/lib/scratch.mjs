@@ -15,6 +15,9 @@ export const root = path.resolve(import.meta.dirname, '../..');
 export const programs = process.env.MCPX_BIN ?? path.join(root, 'build/bin');
 export const mcpx = path.join(programs, 'mcpx');
 
+// Whether the programs under test have AddressSanitizer in them: then everything takes its time.
+export const sanitized = fs.existsSync(mcpx) && fs.readFileSync(mcpx).includes('__asan_init');
+
 // What a test needs beyond the repository; a test that lacks it skips, and says what for.
 export const shared = path.resolve(root, '../shared');
 export const needsShared = fs.existsSync(shared) ? false : 'needs ../shared, which is not part of this repository';

@@ -10,6 +10,12 @@ export const scriptedServer = (options = {}) => ({
 	args: [path.join(root, 'tests/servers/scripted.mjs'), JSON.stringify(options)],
 });
 
+// tests/servers/small.sh: starts in a millisecond.
+export const smallServer = () => ({ command: '/bin/sh', args: [path.join(root, 'tests/servers/small.sh')] });
+
+// tests/servers/conformance.mjs: the tools that the official conformance suite calls by name.
+export const conformanceServer = () => ({ command: node, args: [path.join(root, 'tests/servers/conformance.mjs')] });
+
 export const filesystemServer = (...directories) => ({
 	command: node,
 	args: [path.join(root, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js'), ...directories],
