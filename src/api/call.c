@@ -31,16 +31,19 @@ static const struct api_value *call_value(const struct api_call *call, struct st
 static struct str json_join_strings(struct str raw, struct arena *arena)
 {
 	_cleanup_buf_ struct buf joined = { 0 };
-	const struct str *items;
-	size_t count;
+	struct jsonrpc_elements elements;
+	struct str item;
 
-	if (jsonrpc_split(raw, NULL, arena, SIZE_MAX, &items, &count, NULL) < 0)
+	if (jsonrpc_elements(raw, NULL, &elements, NULL) < 0)
 		return str_make(NULL, 0);
 	buf_init(&joined, raw.n); /* no string is longer than its source, nor is a comma */
-	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
+	for (bool first = true; jsonrpc_element(&elements, &item); first = false) {
+		_cleanup_arena_ struct arena scratch = { 0 };
+
+		arena_init(&scratch, 0);
+		if (!first)
 			buf_append_char(&joined, ',');
-		buf_append(&joined, jsonrpc_decode_str(items[i], arena));
+		buf_append(&joined, jsonrpc_decode_str(item, &scratch));
 	}
 	return arena_copy(arena, buf_str(&joined));
 }
@@ -144,17 +147,18 @@ static bool is_choice(const struct operation_input *input, struct str text)
 }
 
 /* Several strings in one input stand in an array, or in one string with commas between them. */
-static bool is_strings(struct str raw, struct arena *arena)
+static bool is_strings(struct str raw)
 {
-	const struct str *items;
-	size_t count;
+	struct jsonrpc_elements elements;
+	struct str item;
+	bool any = false;
 
-	if (jsonrpc_split(raw, NULL, arena, SIZE_MAX, &items, &count, NULL) < 0)
+	if (jsonrpc_elements(raw, NULL, &elements, NULL) < 0)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!str_starts_with(items[i], STR("\"")))
+	for (; jsonrpc_element(&elements, &item); any = true)
+		if (!str_starts_with(item, STR("\"")))
 			return false;
-	return count > 0;
+	return any;
 }
 
 static bool raw_fits(const struct operation_input *input, struct str raw, struct arena *arena)
@@ -162,7 +166,7 @@ static bool raw_fits(const struct operation_input *input, struct str raw, struct
 	switch (input->kind) {
 	case INPUT_STRING:
 		return raw.p[0] == '"' ? is_choice(input, jsonrpc_decode_str(raw, arena))
-				       : input->choices.n == 0 && is_strings(raw, arena);
+				       : input->choices.n == 0 && is_strings(raw);
 	case INPUT_INTEGER:
 		return integer_fits(input, raw);
 	case INPUT_NUMBER:

@@ -47,6 +47,7 @@ static void limits_of_pool(const struct settings *set, const char *supervisor, s
 		.noise_keep = settings_bytes(set, SETTING_POOL_NOISE_KEEP),
 		.input_max = settings_bytes(set, SETTING_POOL_INPUT_MAX),
 		.requests_max = (size_t)settings_int(set, SETTING_POOL_REQUESTS),
+		.batch_max = (size_t)settings_int(set, SETTING_PROTO_BATCH_MAX),
 		.waiting_max = (size_t)settings_int(set, SETTING_POOL_WAITING),
 		.close_ms = settings_duration(set, SETTING_POOL_CLOSE_GRACE),
 		.term_ms = settings_duration(set, SETTING_POOL_TERM_GRACE),

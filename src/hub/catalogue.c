@@ -5,9 +5,12 @@
 #include "mcp/jsonrpc.h"
 #include "text/identifier.h"
 
+#include <stdio.h>
+
 enum {
 	LISTED_NAME_MAX = 64, /* what the strictest API for models takes */
 	HASH_DIGITS = 8,
+	NUMBER_DIGITS = sizeof("_18446744073709551615"),
 	CACHE_FORMAT = 1,
 };
 
@@ -27,17 +30,39 @@ static bool listed_name_fits(struct str name)
 	return name.n > 0 && name.n <= LISTED_NAME_MAX;
 }
 
-/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of how often it came before. */
-static struct str listed_name_hashed(struct arena *arena, struct str full_name, size_t repeat)
-{
-	size_t kept = size_min(full_name.n, LISTED_NAME_MAX - HASH_DIGITS - 1);
-	uint64_t hash = hash_str(full_name, repeat);
-	char *stem = arena_cstr(arena, str_slice(full_name, 0, kept));
+/*
+ * How often each name was made already, so that the next number need not be looked for from the first: a server may call all its tools the same. What
+ * does not go through stays on the stack or is released; the snapshot keeps one name of each kind for a tool.
+ */
+struct naming {
+	struct catalogue_snapshot *snapshot;
+	struct map made; /* name -> size_t *, in the arena */
+	struct arena arena;
+};
 
-	for (size_t i = 0; i < kept; i++)
-		if (!listed_name_char(stem[i]))
-			stem[i] = '_';
-	return arena_printf(arena, "%s_%0*x", stem, HASH_DIGITS, (unsigned)hash);
+static size_t *naming_count(struct naming *naming, struct str name, size_t first)
+{
+	size_t *count = map_get(&naming->made, name);
+
+	if (!count) {
+		count = arena_new(&naming->arena, size_t);
+		*count = first;
+		map_set(&naming->made, name, count);
+	}
+	return count;
+}
+
+/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of how often it came before. */
+static struct str listed_name_hashed(char storage[static LISTED_NAME_MAX + 1], struct str full_name,
+				     size_t repeat)
+{
+	int kept = (int)size_min(full_name.n, LISTED_NAME_MAX - HASH_DIGITS - 1);
+	uint64_t hash = hash_str(full_name, repeat);
+
+	for (int i = 0; i < kept; i++)
+		storage[i] = listed_name_char(full_name.p[i]) ? full_name.p[i] : '_';
+	snprintf(storage + kept, (size_t)(LISTED_NAME_MAX + 1 - kept), "_%0*x", HASH_DIGITS, (unsigned)hash);
+	return str_of(storage);
 }
 
 /*
@@ -49,23 +74,48 @@ static bool namespace_ambiguous(struct str namespace)
 	return str_find(namespace, STR("__")) != STR_NONE || str_ends_with(namespace, STR("_"));
 }
 
-static void snapshot_name_tool(struct catalogue_snapshot *snapshot, struct catalogue_tool *tool)
+static struct str listed_name(struct naming *naming, const struct catalogue_tool *tool)
 {
-	struct arena *arena = &snapshot->arena;
-	struct str function = identifier_of(arena, tool->name, IDENTIFIER_TOOL);
-	size_t repeat = 0;
+	struct catalogue_snapshot *snapshot = naming->snapshot;
+	char storage[LISTED_NAME_MAX + 1];
+	struct str name = tool->full_name;
+	size_t *repeat;
 
-	tool->full_name =
-		arena_printf(arena, "%.*s__%.*s", STR_ARG(snapshot->namespace), STR_ARG(tool->name));
-	tool->listed_name = tool->full_name;
-	if (namespace_ambiguous(snapshot->namespace))
-		tool->listed_name = listed_name_hashed(arena, tool->full_name, repeat++);
-	while (!listed_name_fits(tool->listed_name) || map_get(&snapshot->names, tool->listed_name))
-		tool->listed_name = listed_name_hashed(arena, tool->full_name, repeat++);
-	tool->function = function;
-	for (size_t n = 2; map_get(&snapshot->names, tool->function) && !str_eq(tool->function, tool->name);
-	     n++)
-		tool->function = arena_printf(arena, "%.*s_%zu", STR_ARG(function), n);
+	if (!namespace_ambiguous(snapshot->namespace) && listed_name_fits(name) &&
+	    !map_get(&snapshot->names, name))
+		return name;
+	repeat = naming_count(naming, name, 0);
+	do
+		name = listed_name_hashed(storage, tool->full_name, (*repeat)++);
+	while (map_get(&snapshot->names, name));
+	return arena_copy(&snapshot->arena, name);
+}
+
+static struct str function_name(struct naming *naming, const struct catalogue_tool *tool)
+{
+	struct catalogue_snapshot *snapshot = naming->snapshot;
+	struct str function = identifier_of(&snapshot->arena, tool->name, IDENTIFIER_TOOL);
+	_cleanup_buf_ struct buf numbered = { .max = function.n + NUMBER_DIGITS };
+	size_t *number;
+
+	if (!map_get(&snapshot->names, function) || str_eq(function, tool->name))
+		return function;
+	number = naming_count(naming, function, 2);
+	do {
+		buf_clear(&numbered, numbered.max);
+		buf_printf(&numbered, "%.*s_%zu", STR_ARG(function), (*number)++);
+	} while (map_get(&snapshot->names, buf_str(&numbered)));
+	return arena_copy(&snapshot->arena, buf_str(&numbered));
+}
+
+static void snapshot_name_tool(struct naming *naming, struct catalogue_tool *tool)
+{
+	struct catalogue_snapshot *snapshot = naming->snapshot;
+
+	tool->full_name = arena_printf(&snapshot->arena, "%.*s__%.*s", STR_ARG(snapshot->namespace),
+				       STR_ARG(tool->name));
+	tool->listed_name = listed_name(naming, tool);
+	tool->function = function_name(naming, tool);
 }
 
 /* The first tool that claims a name keeps it. */
@@ -114,9 +164,12 @@ struct catalogue_snapshot *catalogue_build(struct str namespace, const struct st
 					   struct str instructions, uint64_t fetched_at, uint64_t seed)
 {
 	struct catalogue_snapshot *snapshot = xnew(struct catalogue_snapshot);
+	struct naming naming = { .snapshot = snapshot };
 	_cleanup_arena_ struct arena scratch = { 0 };
 
 	arena_init(&scratch, 0);
+	arena_init(&naming.arena, 0);
+	map_init(&naming.made, seed);
 	arena_init(&snapshot->arena, 0);
 	map_init(&snapshot->names, seed);
 	snapshot->users = 1;
@@ -137,15 +190,18 @@ struct catalogue_snapshot *catalogue_build(struct str namespace, const struct st
 		snapshot->hash = hash_str(items[i], snapshot->hash);
 		snapshot_claim(snapshot, tool->name, tool);
 	}
+	arena_release(&scratch);
 	/* Own names first, so that no derived name of one tool takes another's. */
 	for (size_t i = 0; i < snapshot->count; i++) {
 		struct catalogue_tool *tool = &snapshot->tools[i];
 
-		snapshot_name_tool(snapshot, tool);
+		snapshot_name_tool(&naming, tool);
 		snapshot_claim(snapshot, tool->listed_name, tool);
 		snapshot_claim(snapshot, tool->full_name, tool);
 		snapshot_claim(snapshot, tool->function, tool);
 	}
+	map_release(&naming.made);
+	arena_release(&naming.arena);
 	return snapshot;
 }
 
@@ -197,7 +253,7 @@ static bool cache_number(const struct jsonrpc_members *members, struct str key, 
 	return str_to_u64(jsonrpc_member(members, key), ret_value) == 0;
 }
 
-int catalogue_decode(struct str text, struct str namespace, uint64_t seed,
+int catalogue_decode(struct str text, struct str namespace, size_t tools_max, uint64_t seed,
 		     struct catalogue_snapshot **ret_snapshot, struct err *err)
 {
 	static const struct json_limits limits = { 0 };
@@ -206,6 +262,7 @@ int catalogue_decode(struct str text, struct str namespace, uint64_t seed,
 	uint64_t format, fetched_at;
 	const struct str *items;
 	size_t count;
+	int code;
 
 	arena_init(&scratch, 0);
 	if (jsonrpc_members(text, &scratch, &members, err) < 0)
@@ -213,9 +270,10 @@ int catalogue_decode(struct str text, struct str namespace, uint64_t seed,
 	if (!cache_number(&members, STR("format"), &format) || format != CACHE_FORMAT ||
 	    !cache_number(&members, STR("fetchedAt"), &fetched_at))
 		return err_set(err, ERR_INVALID, "the cached schemas are of another format");
-	if (jsonrpc_split(jsonrpc_member(&members, STR("tools")), &limits, &scratch, SIZE_MAX, &items, &count,
-			  err) < 0)
-		return ERR_INVALID;
+	code = jsonrpc_split(jsonrpc_member(&members, STR("tools")), &limits, &scratch, tools_max, &items,
+			     &count, err);
+	if (code < 0)
+		return code;
 	*ret_snapshot = catalogue_build(namespace, items, count,
 					jsonrpc_member_str(&members, STR("instructions"), &scratch),
 					fetched_at, seed);

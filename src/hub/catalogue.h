@@ -57,9 +57,10 @@ const struct catalogue_tool *catalogue_find(const struct catalogue_snapshot *sna
 
 /* -- on disk ---------------------------------------------------------------------------------------------------------------- */
 
-/* The text of a cache file, and back. A file of another format version, or a damaged one, is ERR_INVALID and simply ignored by the caller. */
+/* The text of a cache file, and back. A file of another format version, or a damaged one, is ERR_INVALID, one with more than `tools_max` tools ERR_TOO_LARGE; the
+ * caller simply ignores it. */
 int catalogue_encode(const struct catalogue_snapshot *snapshot, struct buf *out);
-int catalogue_decode(struct str text, struct str namespace, uint64_t seed,
+int catalogue_decode(struct str text, struct str namespace, size_t tools_max, uint64_t seed,
 		     struct catalogue_snapshot **ret_snapshot, struct err *err);
 
 /* -- searching --------------------------------------------------------------------------------------------------------------- */

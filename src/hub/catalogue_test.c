@@ -107,6 +107,28 @@ static void test_names_that_no_api_takes_get_a_short_form(void **state)
 	catalogue_unref(&again);
 }
 
+/* A server may call all its tools the same: that costs neither memory nor time that grows faster than the list. */
+static void test_many_tools_of_one_name_get_one_name_each(void **state)
+{
+	enum { MANY = 3000 };
+	struct str *items = xcalloc(MANY, sizeof(*items));
+	struct catalogue_snapshot *s;
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++)
+		items[i] = i % 2 ? STR("{\"name\":\"odd-name\"}") : STR("{\"name\":\"odd.name\"}");
+	s = catalogue_build(STR("ns"), items, MANY, STR(""), 1000, 7);
+	assert_int_equal(s->count, MANY);
+	assert_str(s->tools[0].function, "odd_name");
+	assert_str(s->tools[1].function, "odd_name_2");
+	assert_str(s->tools[MANY - 1].function, "odd_name_3000");
+	for (size_t i = 2; i < MANY; i++)
+		assert_ptr_equal(catalogue_find(s, s->tools[i].listed_name), &s->tools[i]);
+	assert_in_range(s->arena.total, 1, MANY * 512);
+	catalogue_unref(&s);
+	free(items);
+}
+
 static void test_ambiguous_namespaces_list_short_forms_only(void **state)
 {
 	static const char *const namespaces[] = { "a__b", "a_" };
@@ -207,7 +229,7 @@ static void test_cache_file_gives_the_same_back(void **state)
 	(void)state;
 	buf_init(&out, 1 << 16);
 	assert_int_equal(catalogue_encode(s, &out), 0);
-	assert_int_equal(catalogue_decode(buf_str(&out), STR("other"), 7, &back, NULL), 0);
+	assert_int_equal(catalogue_decode(buf_str(&out), STR("other"), 4, 7, &back, NULL), 0);
 	assert_int_equal(back->count, 2);
 	assert_true(back->hash == s->hash);
 	assert_int_equal(back->fetched_at, 1000);
@@ -231,7 +253,7 @@ static void test_damaged_cache_file_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
-		assert_int_equal(catalogue_decode(str_of(damaged[i]), STR("ns"), 7, &back, NULL),
+		assert_int_equal(catalogue_decode(str_of(damaged[i]), STR("ns"), 4, 7, &back, NULL),
 				 ERR_INVALID);
 		assert_null(back);
 	}
@@ -313,6 +335,7 @@ int main(void)
 		cmocka_unit_test(test_entries_that_are_no_tools_are_skipped_and_counted),
 		cmocka_unit_test(test_hints_have_the_defaults_of_the_specification),
 		cmocka_unit_test(test_names_that_no_api_takes_get_a_short_form),
+		cmocka_unit_test(test_many_tools_of_one_name_get_one_name_each),
 		cmocka_unit_test(test_ambiguous_namespaces_list_short_forms_only),
 		cmocka_unit_test(test_name_of_exactly_64_is_listed_as_it_is),
 		cmocka_unit_test(test_name_that_comes_again_is_listed_under_another),

@@ -112,6 +112,7 @@ void test_pool_limits(struct pool_limits *limits)
 		.noise_keep = 100,
 		.input_max = 1 << 20,
 		.requests_max = 100,
+		.batch_max = 100,
 		.waiting_max = 100,
 		.close_ms = PLENTY_MS,
 		.term_ms = PLENTY_MS,

@@ -138,6 +138,7 @@ static void instance_init_client(struct instance *instance)
 		.message_max = d->line_max,
 		.depth_max = d->depth_max,
 		.requests_max = d->requests_max,
+		.batch_max = d->batch_max,
 		.noise_keep = d->noise_keep,
 	};
 

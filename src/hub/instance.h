@@ -33,6 +33,7 @@ struct instance_definition {
 	size_t stderr_keep, noise_keep; /* bytes kept for errors and status */
 	size_t input_max;		/* unsent bytes on the way to the server */
 	size_t requests_max;		/* in flight at once */
+	size_t batch_max;		/* messages in one batch of the server */
 	uint64_t close_ms, term_ms;	/* the stop ladder (io/child.h) */
 	uint64_t kill_ms;		/* patience with what got SIGKILL (io/child.h) */
 	/* Patience with the handshake; with its first try when another can follow. */

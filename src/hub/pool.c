@@ -333,6 +333,7 @@ static void group_define_process(struct pool_group *group)
 		.noise_keep = limits->noise_keep,
 		.input_max = limits->input_max,
 		.requests_max = limits->requests_max,
+		.batch_max = limits->batch_max,
 		.close_ms = limits->close_ms,
 		.term_ms = limits->term_ms,
 		.kill_ms = limits->kill_ms,

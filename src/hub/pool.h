@@ -32,6 +32,7 @@ struct pool_limits {
 	size_t stderr_keep, noise_keep; /* bytes kept for errors and status */
 	size_t input_max;		/* unsent bytes on the way to a server */
 	size_t requests_max;		/* in flight at one instance */
+	size_t batch_max;		/* messages in one batch of a server */
 	size_t waiting_max;		/* acquires that wait in one group; one more fails with ERR_BUSY */
 	uint64_t close_ms, term_ms;	/* the stop ladder (io/child.h) */
 	uint64_t kill_ms;		/* patience with what got SIGKILL (io/child.h) */

@@ -49,7 +49,8 @@ void refresh_load_cached(struct hub_server *server)
 	if (file_read(path, hub->limits.list_max, &text, NULL) < 0)
 		return;
 	/* A damaged cache is as good as none: the server will be asked. */
-	if (catalogue_decode(text, server->namespace, hub->limits.seed, &all, NULL) == 0)
+	if (catalogue_decode(text, server->namespace, hub->limits.tools_max, hub->limits.seed, &all, NULL) ==
+	    0)
 		refresh_set(server, all);
 	free((char *)text.p);
 }

@@ -280,13 +280,15 @@ static void receive_too_long(struct mcp_client *client, struct str beginning)
 		     "the server's answer is longer than %zu bytes", client->limits.message_max);
 }
 
-static void receive_one(struct mcp_client *client, struct str text, struct arena *arena)
+static void receive_one(struct mcp_client *client, struct str text)
 {
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct json_limits limits = { client->limits.message_max, client->limits.depth_max };
 	struct jsonrpc_message message;
 	struct jsonrpc_fault fault;
 
-	if (jsonrpc_read(text, &limits, arena, &message, &fault) < 0) {
+	arena_init(&arena, 0);
+	if (jsonrpc_read(text, &limits, &arena, &message, &fault) < 0) {
 		receive_unusable(client, text, &fault);
 		return;
 	}
@@ -294,10 +296,10 @@ static void receive_one(struct mcp_client *client, struct str text, struct arena
 	switch (message.kind) {
 	case JSONRPC_RESULT:
 	case JSONRPC_ERROR:
-		receive_response(client, &message, arena);
+		receive_response(client, &message, &arena);
 		break;
 	case JSONRPC_NOTIFICATION:
-		receive_notification(client, &message, arena);
+		receive_notification(client, &message, &arena);
 		break;
 	case JSONRPC_REQUEST:
 		receive_request(client, &message);
@@ -306,34 +308,34 @@ static void receive_one(struct mcp_client *client, struct str text, struct arena
 }
 
 /* Batches exist in 2025-03-26 only; a server that sends them elsewhere is understood all the same. */
-static void receive_batch(struct mcp_client *client, struct str text, struct arena *arena)
+static void receive_batch(struct mcp_client *client, struct str text)
 {
 	const struct json_limits limits = { client->limits.message_max, client->limits.depth_max };
+	_cleanup_arena_ struct arena arena = { 0 };
 	const struct str *items;
 	size_t count;
 
-	if (jsonrpc_split(text, &limits, arena, SIZE_MAX, &items, &count, NULL) < 0 || count == 0) {
+	arena_init(&arena, 0);
+	if (jsonrpc_split(text, &limits, &arena, client->limits.batch_max, &items, &count, NULL) < 0 ||
+	    count == 0) {
 		count_noise(client, text);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		receive_one(client, items[i], arena);
+		receive_one(client, items[i]);
 }
 
 void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long)
 {
-	_cleanup_arena_ struct arena arena = { 0 };
-
-	arena_init(&arena, 0);
 	line = str_trim(line);
 	if (!line.n)
 		return;
 	if (too_long)
 		receive_too_long(client, line);
 	else if (jsonrpc_is_batch(line))
-		receive_batch(client, line, &arena);
+		receive_batch(client, line);
 	else
-		receive_one(client, line, &arena);
+		receive_one(client, line);
 }
 
 /* Those that there are now: what their callbacks start is for the loop, or an owner that tries again would

@@ -44,6 +44,7 @@ struct mcp_client_limits {
 	size_t message_max;  /* bytes of one message, either way */
 	unsigned depth_max;  /* its nesting; 0: JSON_DEPTH_MAX */
 	size_t requests_max; /* requests in flight; one more fails with ERR_BUSY */
+	size_t batch_max;    /* messages in one batch; a longer one is noise */
 	size_t noise_keep; /* bytes kept of the first line that was no message, and of the first id that no request had */
 };
 

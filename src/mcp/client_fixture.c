@@ -50,6 +50,7 @@ static const struct mcp_client_events rig_events = { rig_notification, rig_reque
 const struct mcp_client_limits rig_limits = {
 	.message_max = 4096,
 	.requests_max = 3,
+	.batch_max = 4,
 	.noise_keep = 8,
 };
 

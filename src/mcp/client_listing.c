@@ -6,6 +6,8 @@
 
 #include "base/map.h"
 
+enum { LISTING_FIRST = 64 };
+
 static void listing_next(struct mcp_listing *listing, struct str cursor);
 
 static void listing_finish(struct mcp_listing *listing, int code, const char *format, ...) _printf_(3, 4);
@@ -29,28 +31,35 @@ static void listing_finish(struct mcp_listing *listing, int code, const char *fo
 	listing->done(listing, &err);
 }
 
+/* Room doubles, so that any number of pages costs at most twice what the items need. It is no part of the arena,
+ * which would keep every array that became too small. */
+static void listing_add(struct mcp_listing *listing, struct str item)
+{
+	if (listing->count == listing->room) {
+		listing->room = size_max(listing->room * 2, LISTING_FIRST);
+		listing->items = xrealloc(listing->items, listing->room * sizeof(*listing->items));
+	}
+	listing->items[listing->count++] = item;
+}
+
 /* Copies the page's array and keeps views of its elements. */
 static int listing_take(struct mcp_listing *listing, struct str array, struct err *err)
 {
-	size_t room = listing->limits.items_max - listing->count, count;
-	const struct str *items;
-	struct str *all;
+	struct jsonrpc_elements elements;
+	struct str item;
 
 	if (array.n > listing->limits.bytes_max - listing->bytes)
 		return err_set(err, ERR_TOO_LARGE, "the list is longer than %zu bytes",
 			       listing->limits.bytes_max);
 	listing->bytes += array.n;
-	if (jsonrpc_split(arena_copy(&listing->arena, array), NULL, &listing->arena, room, &items, &count,
-			  err) < 0)
-		return err_prefix(err, ERR_TOO_LARGE, "page %u", listing->pages);
-	if (count == 0)
-		return 0;
-	all = arena_array(&listing->arena, struct str, listing->count + count);
-	if (listing->count)
-		memcpy(all, listing->items, listing->count * sizeof(*all));
-	memcpy(all + listing->count, items, count * sizeof(*all));
-	listing->items = all;
-	listing->count += count;
+	if (jsonrpc_elements(arena_copy(&listing->arena, array), NULL, &elements, err) < 0)
+		return err_prefix(err, ERR_PROTOCOL, "page %u", listing->pages);
+	while (jsonrpc_element(&elements, &item)) {
+		if (listing->count == listing->limits.items_max)
+			return err_set(err, ERR_TOO_LARGE, "page %u: the list has more than %zu items",
+				       listing->pages, listing->limits.items_max);
+		listing_add(listing, item);
+	}
 	return 0;
 }
 
@@ -167,5 +176,6 @@ void mcp_listing_release(struct mcp_listing *listing)
 {
 	mcp_request_cancel(&listing->request);
 	arena_release(&listing->arena);
+	free(listing->items);
 	*listing = (struct mcp_listing){ 0 };
 }

@@ -115,18 +115,20 @@ static void read_facts(struct mcp_client *client, const struct jsonrpc_members *
 }
 
 /* The newest revision of one era in a raw array of names; false when there is none. */
-static bool pick_revision(struct str array, enum mcp_era era, struct arena *arena,
-			  enum mcp_revision *ret_revision)
+static bool pick_revision(struct str array, enum mcp_era era, enum mcp_revision *ret_revision)
 {
-	const struct str *items;
-	size_t count;
+	struct jsonrpc_elements names;
 	enum mcp_revision revision;
+	struct str name;
 	bool found = false;
 
-	if (jsonrpc_split(array, NULL, arena, SIZE_MAX, &items, &count, NULL) < 0)
+	if (jsonrpc_elements(array, NULL, &names, NULL) < 0)
 		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (!mcp_revision_find(jsonrpc_decode_str(items[i], arena), &revision) ||
+	while (jsonrpc_element(&names, &name)) {
+		_cleanup_arena_ struct arena arena = { 0 };
+
+		arena_init(&arena, 0);
+		if (!mcp_revision_find(jsonrpc_decode_str(name, &arena), &revision) ||
 		    mcp_era_of(revision) != era || (found && revision < *ret_revision))
 			continue;
 		*ret_revision = revision;
@@ -150,7 +152,7 @@ static void discover_result(struct mcp_open *open, struct str result)
 	    0)
 		members = (struct jsonrpc_members){ 0 };
 	supported = jsonrpc_member(&members, STR("supportedVersions"));
-	if (pick_revision(supported, MCP_MODERN, &client->facts_arena, &revision)) {
+	if (pick_revision(supported, MCP_MODERN, &revision)) {
 		read_facts(client, &members, revision);
 		open_succeed(open);
 		return;
@@ -174,7 +176,7 @@ static bool discover_retry(struct mcp_open *open, const struct mcp_error *error)
 
 	if (error->code != MCP_UNSUPPORTED_VERSION || open->version_retried ||
 	    jsonrpc_members(arena_copy(arena, error->data), arena, &data, NULL) < 0 ||
-	    !pick_revision(jsonrpc_member(&data, STR("supported")), MCP_MODERN, arena, &revision))
+	    !pick_revision(jsonrpc_member(&data, STR("supported")), MCP_MODERN, &revision))
 		return false;
 	open->version_retried = true;
 	open->client->facts.revision = revision;

@@ -276,6 +276,19 @@ static void noise_is_counted_and_the_first_is_kept(void **state)
 	expect_sent(rig, NULL);
 }
 
+/* A line of 64 MiB has room for 32 million elements. */
+static void a_batch_of_too_many_is_noise(void **state)
+{
+	struct rig *rig = *state;
+
+	open_legacy(rig);
+	feed(rig, "[0,0,0,0]");
+	assert_int_equal(rig->client.noise, 4);
+	feed(rig, "[0,0,0,0,0]");
+	assert_int_equal(rig->client.noise, 5);
+	expect_sent(rig, NULL);
+}
+
 static void a_malformed_answer_ends_its_request(void **state)
 {
 	struct rig *rig = *state;
@@ -678,7 +691,7 @@ static void bad_lists_are_refused(void **state)
 		  "tools/list: the list has more than 3 pages" },
 		{ { "{\"tools\":[1,2,3],\"nextCursor\":\"a\"}", "{\"tools\":[4,5]}" },
 		  ERR_TOO_LARGE,
-		  "tools/list: page 2: more than 1 elements in one array" },
+		  "tools/list: page 2: the list has more than 4 items" },
 		{ { "{\"tools\":[\"0123456789012345678901234567890123456789012345678901234567890123456789\"]}" },
 		  ERR_TOO_LARGE,
 		  "tools/list: the list is longer than 60 bytes" },
@@ -710,6 +723,34 @@ static void bad_lists_are_refused(void **state)
 	}
 }
 
+/* Each page costs what is on it, not what was on the pages before. */
+static void many_pages_cost_what_their_items_do(void **state)
+{
+	enum { PAGES = 500 };
+	struct mcp_listing_limits limits = list_limits;
+	struct rig *rig = *state;
+	struct mcp_listing listing;
+
+	limits.pages_max = PAGES;
+	limits.items_max = PAGES + 1;
+	limits.bytes_max = PAGES * 16;
+	open_legacy(rig);
+	mcp_listing_start(&listing, &rig->client, MCP_TOOLS_LIST, &limits, rig_listed, rig);
+	for (unsigned i = 0; i < PAGES; i++) {
+		char line[512];
+
+		snprintf(line, sizeof(line), HEAD "\"id\":%u,\"result\":{\"tools\":[%s%u]%s%u\"}}", i + 2,
+			 i ? "" : "-1,", i, i + 1 < PAGES ? ",\"nextCursor\":\"" : ",\"last\":\"", i);
+		feed(rig, line);
+	}
+	assert_int_equal(rig->answers, 1);
+	assert_int_equal(rig->code, 0);
+	assert_int_equal(listing.count, PAGES + 1);
+	assert_true(str_eq(listing.items[PAGES], STR("499")));
+	assert_in_range(listing.arena.total, 1, PAGES * 128);
+	mcp_listing_release(&listing);
+}
+
 static void a_released_listing_is_silent(void **state)
 {
 	struct rig *rig = *state;
@@ -739,6 +780,7 @@ int main(void)
 		RIGGED(an_error_without_id_is_the_only_requests_when_it_could_not_be_read),
 		RIGGED(a_timeout_says_what_else_is_known),
 		RIGGED(noise_is_counted_and_the_first_is_kept),
+		RIGGED(a_batch_of_too_many_is_noise),
 		RIGGED(a_malformed_answer_ends_its_request),
 		RIGGED(broken_json_with_our_id_ends_its_request),
 		RIGGED(a_message_that_says_nothing_ends_its_request),
@@ -758,6 +800,7 @@ int main(void)
 		RIGGED(pages_are_collected),
 		RIGGED(cache_hints_are_the_least_of_all_pages),
 		RIGGED(bad_lists_are_refused),
+		RIGGED(many_pages_cost_what_their_items_do),
 		RIGGED(a_released_listing_is_silent),
 	};
 

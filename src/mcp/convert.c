@@ -89,14 +89,16 @@ static bool knows_all_blocks(enum mcp_revision revision)
 	return true;
 }
 
-static const struct block_rule *rule_for(struct str block, enum mcp_revision revision, struct arena *arena)
+static const struct block_rule *rule_for(struct str block, enum mcp_revision revision)
 {
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct jsonrpc_members members;
 	struct str type;
 
-	if (jsonrpc_members(block, arena, &members, NULL) < 0)
+	arena_init(&arena, 0);
+	if (!str_starts_with(block, STR("{")) || jsonrpc_members(block, &arena, &members, NULL) < 0)
 		return NULL;
-	type = jsonrpc_member_str(&members, STR("type"), arena);
+	type = jsonrpc_member_str(&members, STR("type"), &arena);
 	for (size_t i = 0; i < ARRAY_LEN(block_rules); i++)
 		if (str_eq(type, block_rules[i].type) && !mcp_has(revision, block_rules[i].since))
 			return &block_rules[i];
@@ -106,26 +108,27 @@ static const struct block_rule *rule_for(struct str block, enum mcp_revision rev
 /* The content array with what the peer does not know replaced; the array itself when that is nothing. */
 static struct str convert_content(struct str content, enum mcp_revision revision, struct arena *arena)
 {
-	const struct str *blocks;
-	size_t count, replaced = 0;
+	struct jsonrpc_elements blocks;
+	bool first = true, replaced = false;
+	struct str block;
 	struct buf out;
 
-	if (knows_all_blocks(revision) ||
-	    jsonrpc_split(content, NULL, arena, SIZE_MAX, &blocks, &count, NULL) < 0)
+	if (knows_all_blocks(revision) || jsonrpc_elements(content, NULL, &blocks, NULL) < 0)
 		return content;
 	out_init(&out, content, (struct str){ 0 });
 	buf_append_char(&out, '[');
-	for (size_t i = 0; i < count; i++) {
-		const struct block_rule *rule = rule_for(blocks[i], revision, arena);
+	while (jsonrpc_element(&blocks, &block)) {
+		const struct block_rule *rule = rule_for(block, revision);
 		_cleanup_json_ struct json_doc doc = { 0 };
 
-		if (i > 0)
+		if (!first)
 			buf_append_char(&out, ',');
-		if (rule && json_parse(&doc, blocks[i], NULL, NULL) == 0) {
+		first = false;
+		if (rule && json_parse(&doc, block, NULL, NULL) == 0) {
 			rule->write(&out, json_root(&doc));
-			replaced++;
+			replaced = true;
 		} else {
-			buf_append(&out, blocks[i]);
+			buf_append(&out, block);
 		}
 	}
 	buf_append_char(&out, ']');

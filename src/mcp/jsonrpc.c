@@ -48,8 +48,7 @@ static int fault_set(struct jsonrpc_fault *fault, int code, int64_t answer, cons
 /* The text is no object: is it JSON at all? */
 static int classify_foreign(struct str text, const struct json_limits *limits, struct jsonrpc_fault *fault)
 {
-	_cleanup_json_ struct json_doc doc = { 0 };
-	int code = json_parse(&doc, text, limits, &fault->err);
+	int code = json_check(text, limits, &fault->err);
 
 	fault->code = code == ERR_INVALID ? MCP_PARSE_ERROR : MCP_INVALID_REQUEST;
 	return code < 0 ? code
@@ -242,60 +241,59 @@ static size_t value_end(struct str text, size_t at)
 	return text.n;
 }
 
-struct split {
-	struct arena *arena;
-	struct str *items;
-	size_t count, room, max;
-};
-
-static int split_add(struct split *split, struct str item, struct err *err)
+/* What is left after the '[' or ',' before `at`: nothing when the array ends there. */
+static struct str elements_from(struct str text, size_t at)
 {
-	if (split->count == split->max)
-		return err_set(err, ERR_TOO_LARGE, "more than %zu elements in one array", split->max);
-	if (split->count == split->room) {
-		size_t room = split->room ? split->room * 2 : 16;
-		struct str *items = arena_array(split->arena, struct str, room);
+	struct str rest = skip_blanks(str_from(text, at));
 
-		if (split->count)
-			memcpy(items, split->items, split->count * sizeof(*items));
-		split->items = items;
-		split->room = room;
-	}
-	split->items[split->count++] = str_trim(item);
-	return 0;
+	return rest.n && rest.p[0] != ']' ? rest : (struct str){ 0 };
 }
 
-/* `text` is validated already and begins with the opening bracket. */
-static int split_valid(struct split *split, struct str text, struct err *err)
+int jsonrpc_elements(struct str array, const struct json_limits *limits,
+		     struct jsonrpc_elements *ret_elements, struct err *err)
 {
-	size_t at = 1, end;
-
-	if (skip_blanks(str_from(text, 1)).p[0] == ']')
-		return 0;
-	do {
-		end = value_end(text, at);
-		if (split_add(split, str_slice(text, at, end - at), err) < 0)
-			return ERR_TOO_LARGE;
-		at = end + 1;
-	} while (text.p[end] == ',');
-	return 0;
-}
-
-int jsonrpc_split(struct str array, const struct json_limits *limits, struct arena *arena, size_t max,
-		  const struct str **ret_items, size_t *ret_count, struct err *err)
-{
-	struct split split = { .arena = arena, .max = max };
 	int code;
 
 	if (!jsonrpc_is_batch(array))
 		return err_set(err, ERR_INVALID, "expected an array");
 	code = json_check(array, limits, err);
 	if (code == 0)
-		code = split_valid(&split, skip_blanks(array), err);
+		ret_elements->rest = elements_from(skip_blanks(array), 1);
+	return code;
+}
+
+bool jsonrpc_element(struct jsonrpc_elements *elements, struct str *ret_item)
+{
+	struct str text = elements->rest;
+	size_t end;
+
+	if (!text.n)
+		return false;
+	end = value_end(text, 0);
+	*ret_item = str_trim(str_slice(text, 0, end));
+	elements->rest = text.p[end] == ',' ? elements_from(text, end + 1) : (struct str){ 0 };
+	return true;
+}
+
+int jsonrpc_split(struct str array, const struct json_limits *limits, struct arena *arena, size_t max,
+		  const struct str **ret_items, size_t *ret_count, struct err *err)
+{
+	struct jsonrpc_elements elements, ahead;
+	size_t count = 0, at = 0;
+	struct str *items, item;
+	int code = jsonrpc_elements(array, limits, &elements, err);
+
 	if (code < 0)
 		return code;
-	*ret_items = split.items;
-	*ret_count = split.count;
+	for (ahead = elements; count <= max && jsonrpc_element(&ahead, &item);)
+		count++;
+	if (count > max)
+		return err_set(err, ERR_TOO_LARGE, "more than %zu elements in one array", max);
+	items = arena_array(arena, struct str, count);
+	while (jsonrpc_element(&elements, &item))
+		items[at++] = item;
+	*ret_items = items;
+	*ret_count = count;
 	return 0;
 }
 

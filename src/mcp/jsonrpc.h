@@ -56,9 +56,21 @@ int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena
 bool jsonrpc_is_batch(struct str text);
 
 /*
- * Splits an array (a batch, or the array of a list result) into its elements' source texts: an array of
- * *ret_count in the arena. ERR_INVALID: malformed, or no array; ERR_TOO_LARGE: a limit was passed, or more
- * than `max` elements.
+ * A walk over an array (a batch, a page of a list, the content of a result) that takes no memory, however many
+ * elements there are: 64 MiB of "0,0,0" have 32 million. ERR_INVALID: malformed, or no array; ERR_TOO_LARGE: a
+ * limit was passed.
+ */
+struct jsonrpc_elements {
+	struct str rest; /* what is still to be visited; empty at the end */
+};
+int jsonrpc_elements(struct str array, const struct json_limits *limits,
+		     struct jsonrpc_elements *ret_elements, struct err *err);
+/* The source text of the next element; false at the end. */
+bool jsonrpc_element(struct jsonrpc_elements *elements, struct str *ret_item);
+
+/*
+ * The source texts of all elements: an array of *ret_count in the arena. They are counted first, so that more
+ * than `max` of them (ERR_TOO_LARGE) take no memory at all. `max` is a number that somebody chose, never "any".
  */
 int jsonrpc_split(struct str array, const struct json_limits *limits, struct arena *arena, size_t max,
 		  const struct str **ret_items, size_t *ret_count, struct err *err);

@@ -200,6 +200,36 @@ static void arrays_split_into_their_elements(void **state)
 	}
 }
 
+/* Elements may be a byte long: neither visiting them nor counting too many of them takes memory. */
+static void many_elements_take_no_memory(void **state)
+{
+	enum { MANY = 100000 };
+	_cleanup_arena_ struct arena arena = { 0 };
+	_cleanup_buf_ struct buf text = { .max = 2 * MANY + 1 };
+	struct jsonrpc_elements elements;
+	const struct str *items;
+	struct str item;
+	size_t count = 0;
+	struct err err;
+
+	(void)state;
+	arena_init(&arena, 0);
+	for (size_t i = 0; i < MANY; i++)
+		buf_append(&text, i ? STR(",0") : STR("[0"));
+	buf_append_char(&text, ']');
+	assert_int_equal(jsonrpc_elements(buf_str(&text), NULL, &elements, &err), 0);
+	for (; jsonrpc_element(&elements, &item); count++)
+		assert_str(item, "0");
+	assert_int_equal(count, MANY);
+	assert_false(jsonrpc_element(&elements, &item));
+	assert_int_equal(jsonrpc_split(buf_str(&text), NULL, &arena, MANY - 1, &items, &count, &err),
+			 ERR_TOO_LARGE);
+	assert_string_equal(err.message, "more than 99999 elements in one array");
+	assert_int_equal(arena.total, 0);
+	assert_int_equal(jsonrpc_split(buf_str(&text), NULL, &arena, MANY, &items, &count, &err), 0);
+	assert_in_range(arena.total, MANY * sizeof(*items), MANY * sizeof(*items) + 4096);
+}
+
 static void what_is_no_array_does_not_split(void **state)
 {
 	static const struct {
@@ -326,6 +356,7 @@ int main(void)
 		cmocka_unit_test(faults_say_what_to_answer),
 		cmocka_unit_test(limits_are_invalid_requests),
 		cmocka_unit_test(arrays_split_into_their_elements),
+		cmocka_unit_test(many_elements_take_no_memory),
 		cmocka_unit_test(what_is_no_array_does_not_split),
 		cmocka_unit_test(an_id_is_found_in_a_cut_message),
 		cmocka_unit_test(ids_are_equal_by_value),
