@@ -112,6 +112,29 @@ test('the tools of the facade take what their schemas say', async (t) => {
 	assert.match(run.content[1].uri, /^mcpx:\/\/artifacts\/art-[0-9a-f]{32}$/);
 });
 
+test('a name that models cannot take has a short form, and both are called', async (t) => {
+	const long = `the_${'very_'.repeat(20)}long_tool`;
+	const odd = 'odd name/with.dots';
+	const server = scriptedServer({ tools: [long, odd].map((name) => ({ name, inputSchema: { type: 'object' } })) });
+	const listed = [];
+	for (let start = 0; start < 2; start++) {
+		const { url, scratch } = await endpoint(t, { mcpServers: { scripted: server }, env: { MCPX_SERVE_MODE: 'full' } });
+		const client = await httpClient(scratch, url);
+		const names = (await client.listTools()).tools.map(({ name }) => name);
+		assert.equal(new Set(names).size, names.length);
+		for (const name of names) assert.match(name, /^[A-Za-z0-9_-]{1,64}$/);
+		assert.ok(names.every((name) => name.startsWith('scripted__')));
+		listed.push(names);
+		// The scripted server knows no tool of that name and says so: the call reached it under its own name.
+		const short = names.find((name) => name.startsWith('scripted__the_very_'));
+		for (const name of [short, `scripted__${long}`]) {
+			const answer = await client.callTool({ name, arguments: {} }).catch((error) => error);
+			assert.match(JSON.stringify(answer) + String(answer.message), new RegExp(long), name);
+		}
+	}
+	assert.deepEqual(listed[0], listed[1], 'the same after a restart');
+});
+
 test('a name that nobody has is an error that says so', async (t) => {
 	const { url, scratch } = await endpoint(t);
 	const client = await httpClient(scratch, url);
