@@ -24,7 +24,8 @@ static const struct str description[] = {
 		"`--version` says which version this is."),
 	STR_INIT(
 		"A first word that is no command but the path or the name of a script runs that script, as `mcpx run` does."),
-	STR_INIT("With `--json` a command prints one JSON document, also when it fails."),
+	STR_INIT(
+		"With `--json` a command prints one JSON document, also when it fails; bytes and program text come as they are."),
 };
 
 static const struct entry variables[] = {
@@ -116,7 +117,8 @@ static void write_head(struct buf *out, const char *version)
 	roff_append(out, str_of(version));
 	buf_append(out, STR("\" \"User Commands\"\n"));
 	/* Names are not to be broken, and lines need not end below each other. */
-	buf_append(out, STR(".nh\n.ad l\n"));
+	/* groff 1.23 adjusts anew after each tag of a list, as its string AD says. */
+	buf_append(out, STR(".nh\n.ds AD l\n.ad l\n"));
 	roff_section(out, STR("NAME"));
 	buf_append(out, STR("mcpx \\- let agents and scripts share MCP servers\n"));
 	roff_section(out, STR("SYNOPSIS"));

@@ -235,7 +235,7 @@ static void test_requests_are_ours(void **state)
 					       STR_INIT(".PP"),	 STR_INIT(".TP"),  STR_INIT(".TQ"),
 					       STR_INIT(".RS"),	 STR_INIT(".RE"),  STR_INIT(".nf"),
 					       STR_INIT(".fi"),	 STR_INIT(".br"),  STR_INIT(".nh"),
-					       STR_INIT(".ad l") };
+					       STR_INIT(".ds"),	 STR_INIT(".ad l") };
 	const struct page *page = *state;
 	struct str rest = buf_str(&page->text), line;
 

@@ -50,7 +50,7 @@ test('gives the reason that stands before a skipped case, to that case alone', (
 });
 
 test('gives the last words of a program that skips itself as the reason', (t) => {
-	const { lines } = count(t, { 'unit.json': unit('looking around\nneeds ../shared\n', 'SKIP', 77) });
+	const { lines } = count(t, { 'unit.json': unit('looking around\nskipped: needs ../shared\n', 'SKIP', 77) });
 	assert.deepEqual(lines, ['skipped  base / buf: needs ../shared', '0 passed, 0 failed, 1 skipped']);
 });
 
