@@ -259,21 +259,6 @@ static int take_flag(struct parser *parser)
 
 /* -- words ---------------------------------------------------------------------------------------------------------------- */
 
-static int unknown_command(const struct parser *parser, struct str words)
-{
-	struct nearest nearest;
-
-	nearest_init(&nearest, words);
-	for (size_t i = 0; i < command_count(); i++)
-		nearest_consider(&nearest, command_at(i)->words);
-	if (nearest.best.n)
-		return err_set(parser->err, ERR_INVALID,
-			       "there is no command or script %s; did you mean `mcpx %.*s`?", QUOTE(words),
-			       STR_ARG(nearest.best));
-	return err_set(parser->err, ERR_INVALID,
-		       "there is no command or script %s; `mcpx help` lists the commands", QUOTE(words));
-}
-
 static void begin_command(struct parser *parser, const struct command *command)
 {
 	parser->to->command = command;
@@ -322,7 +307,7 @@ static int take_command_word(struct parser *parser, const char *word)
 				 : script_find(&script, words, parser->context->environment,
 					       parser->context->cwd, arena, parser->err);
 	if (r == 0)
-		return unknown_command(parser, words);
+		return command_unknown(words, "command or script", parser->err);
 	if (r < 0)
 		return r;
 	begin_command(parser, command_find(STR("run")));

@@ -11,9 +11,9 @@
 #include "cli/request.h"
 #include "cli/show.h"
 #include "cli/tool_arguments.h"
+#include "cli/tool_hint.h"
 #include "cli/tool_result.h"
 #include "json/writer.h"
-#include "text/nearest.h"
 
 enum {
 	METHOD_NOT_FOUND = -32601, /* JSON-RPC 2.0 section 5.1 */
@@ -180,33 +180,13 @@ static bool may_be_misnamed(struct str body)
 	       (code == METHOD_NOT_FOUND || code == INVALID_PARAMS);
 }
 
-/* A tool that its server does not list was probably meant to be another one. Servers say that in many ways, so it is looked up. */
+/* Servers say in many ways that they have no such tool, so it is looked up. */
 static void hint_at_names(struct call *call)
 {
-	struct cli *cli = call->cli;
-	struct request request = { .operation = CLI_OPERATION(TOOLS) };
-	_cleanup_json_ struct json_doc doc = { 0 };
-	struct nearest nearest;
-	const struct json *tool;
-	unsigned status;
-	struct str body;
+	struct str hint = tool_hint(call->cli, call->namespace, call->tool);
 
-	request.target = request_target(cli, request.operation->route, STR("ns"), call->namespace);
-	if (request_whole(cli, &request, &status, &body, NULL) < 0 || !request_succeeded(status) ||
-	    json_parse(&doc, body, NULL, NULL) < 0)
-		return;
-	nearest_init(&nearest, call->tool);
-	json_for_each(tool, json_root(&doc)) {
-		struct str name = json_str(json_get(tool, STR("tool")));
-
-		if (str_eq(name, call->tool))
-			return;
-		nearest_consider(&nearest, name);
-	}
-	if (nearest.best.n)
-		cli_note(cli, "did you mean %.*s.%.*s?", STR_ARG(call->namespace), STR_ARG(nearest.best));
-	else
-		cli_note(cli, "`mcpx tools %.*s` lists the tools there are", STR_ARG(call->namespace));
+	if (hint.n)
+		cli_say(call->cli, hint);
 }
 
 static int show_result(struct call *call, const struct json *answer)

@@ -160,7 +160,7 @@ static int family_without_member(struct cli *cli)
 		if (words.n > family.n && str_starts_with(words, family) && words.p[family.n] == ' ')
 			members = members.n ? arena_concat(&cli->arena, members, STR(", "), rest) : rest;
 	}
-	err_set(&err, ERR_INVALID, "`mcpx %.*s` needs one of %.*s; `mcpx help %.*s` explains them",
+	err_set(&err, ERR_INVALID, "`mcpx %.*s` needs a further word: %.*s; `mcpx help %.*s` says more",
 		STR_ARG(family), STR_ARG(members), STR_ARG(family));
 	return cli_fail_usage(cli, &err);
 }

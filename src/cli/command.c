@@ -2,6 +2,9 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 
+#include "base/quote.h"
+#include "text/nearest.h"
+
 const struct command_group command_groups[] = {
 	{ STR_INIT("tools"), STR_INIT("Tools") },
 	{ STR_INIT("scripts"), STR_INIT("Scripts") },
@@ -143,6 +146,7 @@ static const struct command own_commands[] = {
 
 /* Operations whose command does more than ask and show. */
 static command_run *const operation_runs[OPERATION_COUNT] = {
+	[OPERATION_TOOLS] = command_tools,
 	[OPERATION_CALL] = command_call,
 	[OPERATION_EXEC] = command_exec,
 	[OPERATION_ARTIFACT_PUT] = command_artifact_put,
@@ -209,6 +213,20 @@ bool command_is_family(struct str word)
 			return true;
 	}
 	return false;
+}
+
+int command_unknown(struct str words, const char *what, struct err *err)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, words);
+	for (size_t i = 0; i < command_count(); i++)
+		nearest_consider(&nearest, command_at(i)->words);
+	if (nearest.best.n)
+		return err_set(err, ERR_INVALID, "there is no %s %s; did you mean `mcpx %.*s`?", what,
+			       QUOTE(words), STR_ARG(nearest.best));
+	return err_set(err, ERR_INVALID, "there is no %s %s; `mcpx help` lists the commands", what,
+		       QUOTE(words));
 }
 
 /* -- inputs --------------------------------------------------------------------------------------------------------------- */

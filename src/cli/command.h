@@ -10,6 +10,7 @@
 
 #include "api/operation.h"
 #include "base/base.h"
+#include "base/err.h"
 #include "base/str.h"
 
 struct cli;
@@ -41,6 +42,8 @@ const struct command *command_find(struct str words);
 
 /* Whether `word` is the first of several words of a command: "artifact". */
 bool command_is_family(struct str word);
+/* ERR_INVALID: there is no WHAT of that name; with the command that comes nearest. */
+int command_unknown(struct str words, const char *what, struct err *err);
 
 /* What a group is called in headings: "tools" gives "Tools". */
 struct command_group {

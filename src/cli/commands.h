@@ -9,7 +9,7 @@
 /* Any operation: asks the daemon and shows the answer. */
 command_run command_operation;
 
-command_run command_call;
+command_run command_tools, command_call;
 command_run command_exec, command_run_script;
 command_run command_artifact_put, command_artifact_get;
 command_run command_settings_list, command_settings_get, command_settings_set;

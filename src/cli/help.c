@@ -48,13 +48,16 @@ static void wrapped(const struct cli *cli, struct buf *out, struct str text, siz
 	buf_append_char(out, '\n');
 }
 
-/* "  name                    what it is", the description on the next line when the name is long. */
-static void entry(const struct cli *cli, struct buf *out, struct str name, struct str description)
+void help_entry(const struct cli *cli, struct buf *out, struct str name, struct str description)
 {
 	size_t column = INDENT + display_width(name);
 
 	blanks(out, INDENT);
 	terminal_style(&cli->out, out, STYLE_NAME, name);
+	if (description.n == 0) {
+		buf_append_char(out, '\n');
+		return;
+	}
 	if (column + 1 > NAME_COLUMN) {
 		buf_append_char(out, '\n');
 		column = 0;
@@ -63,7 +66,7 @@ static void entry(const struct cli *cli, struct buf *out, struct str name, struc
 	wrapped(cli, out, description, NAME_COLUMN, NAME_COLUMN);
 }
 
-static void heading(const struct cli *cli, struct buf *out, struct str title)
+void help_heading(const struct cli *cli, struct buf *out, struct str title)
 {
 	buf_append_char(out, '\n');
 	terminal_style(&cli->out, out, STYLE_STRONG, title);
@@ -152,11 +155,11 @@ static void input_entries(struct cli *cli, const struct command *command, bool f
 		if (input->command == INPUT_NOT_ON_COMMAND_LINE || (input->command == INPUT_FLAG) != flags)
 			continue;
 		if (!any)
-			heading(cli, out, flags ? STR("Flags") : STR("Arguments"));
+			help_heading(cli, out, flags ? STR("Flags") : STR("Arguments"));
 		any = true;
 		buf_init(&name, SHOW_MAX);
 		help_spelling(input, &name);
-		entry(cli, out, buf_str(&name), input->description);
+		help_entry(cli, out, buf_str(&name), input->description);
 	}
 }
 
@@ -168,6 +171,36 @@ static bool words_have(const struct setting_words *words, struct str word)
 	return false;
 }
 
+struct str help_setting_value(const struct setting_declaration *setting)
+{
+	static const struct str names[] = {
+		[SETTING_KIND_BOOL] = STR_INIT(""),
+		[SETTING_KIND_INT] = STR_INIT("N"),
+		[SETTING_KIND_DURATION] = STR_INIT("DURATION"),
+		[SETTING_KIND_BYTES] = STR_INIT("SIZE"),
+		[SETTING_KIND_ENUM] = STR_INIT("WORD"),
+		[SETTING_KIND_LIST] = STR_INIT("LIST"),
+		[SETTING_KIND_PATHS] = STR_INIT("PATHS"),
+		[SETTING_KIND_STRING] = STR_INIT("TEXT"),
+	};
+
+	return names[setting->kind];
+}
+
+/* "--output text|structured|stream" */
+static void setting_value(const struct setting_declaration *setting, struct buf *out)
+{
+	struct str name = help_setting_value(setting);
+
+	if (name.n)
+		buf_append_char(out, ' ');
+	if (setting->kind != SETTING_KIND_ENUM)
+		buf_append(out, name);
+	else
+		for (size_t i = 0; i < setting->choices.count; i++)
+			buf_printf(out, "%s%.*s", i ? "|" : "", STR_ARG(setting->choices.words[i]));
+}
+
 /* "-n, --limit N" where a short spelling binds on this command alone. */
 static void setting_spelling(const struct setting_declaration *declaration, struct buf *out)
 {
@@ -176,8 +209,7 @@ static void setting_spelling(const struct setting_declaration *declaration, stru
 
 		buf_printf(out, "%s%s%.*s", i ? ", " : "", alias.n == 1 ? "-" : "--", STR_ARG(alias));
 	}
-	if (declaration->kind != SETTING_KIND_BOOL)
-		buf_printf(out, " %s", setting_kind_name(declaration->kind));
+	setting_value(declaration, out);
 }
 
 /* Settings that this command has a short spelling of, unless that is a flag of its own too. */
@@ -195,11 +227,11 @@ static void setting_entries(struct cli *cli, const struct command *command, stru
 		    command_find_flag(command, declaration->flag_aliases.words[0]))
 			continue;
 		if (!any)
-			heading(cli, out, STR("Settings"));
+			help_heading(cli, out, STR("Settings"));
 		any = true;
 		setting_spelling(declaration, &name);
 		buf_printf(&text, "%.*s (%.*s)", STR_ARG(declaration->text), STR_ARG(declaration->path));
-		entry(cli, out, buf_str(&name), buf_str(&text));
+		help_entry(cli, out, buf_str(&name), buf_str(&text));
 	}
 }
 
@@ -229,10 +261,10 @@ static void help_command(struct cli *cli, const struct command *command, struct 
 
 static void group_entries(struct cli *cli, const struct command_group *group, struct buf *out)
 {
-	heading(cli, out, group->title);
+	help_heading(cli, out, group->title);
 	for (size_t i = 0; i < command_count(); i++)
 		if (str_eq(command_at(i)->group, group->name))
-			entry(cli, out, command_at(i)->words, command_at(i)->summary);
+			help_entry(cli, out, command_at(i)->words, command_at(i)->summary);
 }
 
 static void help_everything(struct cli *cli, struct buf *out)
@@ -243,11 +275,11 @@ static void help_everything(struct cli *cli, struct buf *out)
 	buf_append(out, STR("\nusage: mcpx [flags] COMMAND [arguments]\n       mcpx SCRIPT [arguments]\n"));
 	for (size_t i = 0; i < command_group_count; i++)
 		group_entries(cli, &command_groups[i], out);
-	heading(cli, out, STR("Flags of every command"));
-	entry(cli, out, STR("--json"), STR("print one JSON document"));
-	entry(cli, out, STR("--config FILE"), STR("read this configuration file and no other"));
-	entry(cli, out, STR("--help"), STR("explain the command"));
-	entry(cli, out, STR("--version"), STR("say which version this is"));
+	help_heading(cli, out, STR("Flags of every command"));
+	help_entry(cli, out, STR("--json"), STR("print one JSON document"));
+	help_entry(cli, out, STR("--config FILE"), STR("read this configuration file and no other"));
+	help_entry(cli, out, STR("--help"), STR("explain the command"));
+	help_entry(cli, out, STR("--version"), STR("say which version this is"));
 	buf_append(
 		out,
 		STR("\nEvery setting is a flag as well: `mcpx settings list`. `mcpx help COMMAND` explains one command.\n"));
@@ -347,8 +379,7 @@ int help_show(struct cli *cli, struct str words)
 
 	buf_init(&out, SHOW_MAX);
 	if (words.n && !command && !command_is_family(words)) {
-		err_set(&err, ERR_INVALID, "there is no command \"%.*s\"; `mcpx help` lists them",
-			STR_ARG(words));
+		(void)command_unknown(words, "command", &err);
 		(void)cli_fail(cli, &err);
 		return CLI_USAGE;
 	}

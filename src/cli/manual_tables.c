@@ -3,6 +3,7 @@
 #include "cli/manual_private.h"
 
 #include "cli/command.h"
+#include "cli/help.h"
 #include "cli/roff.h"
 #include "settings/registry.h"
 
@@ -155,25 +156,9 @@ static bool words_have(const struct setting_words *words, struct str word)
 	return false;
 }
 
-static struct str value_name(const struct setting_declaration *setting)
-{
-	static const struct str names[] = {
-		[SETTING_KIND_BOOL] = STR_INIT(""),
-		[SETTING_KIND_INT] = STR_INIT("N"),
-		[SETTING_KIND_DURATION] = STR_INIT("DURATION"),
-		[SETTING_KIND_BYTES] = STR_INIT("SIZE"),
-		[SETTING_KIND_ENUM] = STR_INIT("WORD"),
-		[SETTING_KIND_LIST] = STR_INIT("LIST"),
-		[SETTING_KIND_PATHS] = STR_INIT("PATHS"),
-		[SETTING_KIND_STRING] = STR_INIT("TEXT"),
-	};
-
-	return names[setting->kind];
-}
-
 static void write_setting_value(struct buf *out, const struct setting_declaration *setting)
 {
-	struct str name = value_name(setting);
+	struct str name = help_setting_value(setting);
 
 	if (!name.n)
 		return;

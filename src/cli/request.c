@@ -203,16 +203,24 @@ int request_whole(struct cli *cli, const struct request *request, unsigned *ret_
 
 /* -- refusals ----------------------------------------------------------------------------------------------------------------- */
 
-int request_refused(struct cli *cli, unsigned status, struct str body)
+int request_refusal(unsigned status, struct str body, struct err *err)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
 	struct str message = { NULL, 0 };
-	struct err err;
 
 	if (json_parse(&doc, body, NULL, NULL) == 0)
 		message = json_str(json_get(json_root(&doc), STR("error")));
-	err_set(&err, status == STATUS_TIMED_OUT ? ERR_TIMEOUT : ERR_UPSTREAM, "%.*s", STR_ARG(message));
 	if (!message.n)
-		err_set(&err, ERR_PROTOCOL, "the daemon answered with status %u and no message", status);
-	return cli_fail_with(cli, &err, message.n ? body : str_make(NULL, 0));
+		return err_set(err, ERR_PROTOCOL, "the daemon answered with status %u and no message",
+			       status);
+	return err_set(err, status == STATUS_TIMED_OUT ? ERR_TIMEOUT : ERR_UPSTREAM, "%.*s",
+		       STR_ARG(message));
+}
+
+int request_refused(struct cli *cli, unsigned status, struct str body)
+{
+	struct err err;
+	int r = request_refusal(status, body, &err);
+
+	return cli_fail_with(cli, &err, r == ERR_PROTOCOL ? str_make(NULL, 0) : body);
 }

@@ -48,6 +48,9 @@ static inline bool request_succeeded(unsigned status)
 	return status >= 200 && status < 300;
 }
 
+/* What a refusal says, as an error: ERR_TIMEOUT, ERR_UPSTREAM, or ERR_PROTOCOL when it says nothing. */
+int request_refusal(unsigned status, struct str body, struct err *err);
+
 /* Tells what an answer with another status says, and returns the exit status. */
 int request_refused(struct cli *cli, unsigned status, struct str body);
 

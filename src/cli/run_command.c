@@ -208,7 +208,7 @@ static int fetch_client(struct cli *cli, struct str *ret_client, struct err *err
 	if (request_whole(cli, &request, &status, ret_client, err) < 0)
 		return err->code;
 	if (!request_succeeded(status))
-		return err_set(err, ERR_UPSTREAM, "the daemon gives no client: %s", QUOTE(*ret_client));
+		return request_refusal(status, *ret_client, err);
 	return 0;
 }
 
@@ -366,6 +366,8 @@ static int find_file(struct cli *cli, struct str word, struct str *ret_file, str
 	struct script script;
 	int r = script_find(&script, word, &cli->environment, cli->cwd, &cli->arena, err);
 
+	if (r == 0 && script_has_extension(word))
+		return err_set(err, ERR_NOT_FOUND, "there is no file %s", QUOTE(word));
 	if (r == 0 && script_word_is_path(word))
 		return err_set(err, ERR_NOT_FOUND,
 			       "%s is no script: a script is a file that ends in .ts, .mts or .js",

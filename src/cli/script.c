@@ -5,14 +5,17 @@
 
 static const struct str extensions[] = { STR_INIT(".ts"), STR_INIT(".mts"), STR_INIT(".js") };
 
-bool script_word_is_path(struct str word)
+bool script_has_extension(struct str word)
 {
-	if (str_find_char(word, '/') != STR_NONE)
-		return true;
 	for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
 		if (str_ends_with(word, extensions[i]))
 			return true;
 	return false;
+}
+
+bool script_word_is_path(struct str word)
+{
+	return str_find_char(word, '/') != STR_NONE || script_has_extension(word);
 }
 
 static bool is_file(const char *path)
@@ -20,14 +23,6 @@ static bool is_file(const char *path)
 	struct stat status;
 
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-static bool has_extension(struct str path)
-{
-	for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
-		if (str_ends_with(path, extensions[i]))
-			return true;
-	return false;
 }
 
 struct search {
@@ -95,7 +90,7 @@ int script_find(struct script *script, struct str word, const struct environment
 	if (script_word_is_path(word)) {
 		struct str path = arena_copy(arena, word);
 
-		if (!has_extension(word) || !is_file(path.p))
+		if (!script_has_extension(word) || !is_file(path.p))
 			return 0;
 		script->path = path;
 		return 1;

@@ -19,6 +19,9 @@ struct script {
 		path; /* absolute, or relative to the working directory as it was typed; followed by a NUL */
 };
 
+/* Whether the word ends as the files of scripts do. */
+bool script_has_extension(struct str word);
+
 /* Whether the word is a path, and not a name to look up. */
 bool script_word_is_path(struct str word);
 

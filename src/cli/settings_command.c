@@ -1,6 +1,6 @@
 /*
  * `mcpx settings`. `list` and `get` resolve here, which is what this command line will use; with --daemon the daemon is asked what it uses. The two
- * may differ, and that difference is what one wants to see.
+ * may differ, and that difference is what one wants to see: so both are answered in the same records and shown in the same way.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -12,25 +12,21 @@
 #include "settings/record.h"
 
 enum {
-	LISTING_MAX = 1 << 20, /* bytes of all settings as they are shown: some ten times what they take */
+	LISTING_MAX = 1 << 20, /* bytes of all settings as records: some ten times what they take */
 };
 
 static int list_here(struct cli *cli, const struct setting_filter *filter)
 {
-	_cleanup_buf_ struct buf out = { 0 };
+	_cleanup_buf_ struct buf answer = { 0 };
 	struct json_writer w;
 
-	buf_init(&out, LISTING_MAX);
-	if (!cli_wants_json(cli)) {
-		settings_print(cli->settings, filter, &out);
-		return show_text(cli, buf_str(&out));
-	}
-	json_writer_init(&w, &out, false);
+	buf_init(&answer, LISTING_MAX);
+	json_writer_init(&w, &answer, false);
 	json_write_object_begin(&w);
 	json_write_key(&w, STR("settings"));
 	settings_write_records(cli->settings, filter, &w);
 	json_write_object_end(&w);
-	return show_json(cli, buf_str(&out));
+	return show_answer(cli, CLI_OPERATION(SETTINGS_LIST), buf_str(&answer));
 }
 
 int command_settings_list(struct cli *cli)
@@ -53,7 +49,7 @@ int command_settings_list(struct cli *cli)
 int command_settings_get(struct cli *cli)
 {
 	struct str path = argument_text(&cli->arguments, STR("path")), near;
-	_cleanup_buf_ struct buf out = { 0 };
+	_cleanup_buf_ struct buf answer = { 0 };
 	struct json_writer w;
 	enum setting setting;
 	struct err err;
@@ -67,14 +63,10 @@ int command_settings_get(struct cli *cli)
 			near.n ? "?" : "; `mcpx settings list --plumbing` has them all");
 		return cli_fail(cli, &err);
 	}
-	buf_init(&out, LISTING_MAX);
-	if (!cli_wants_json(cli)) {
-		setting_print(cli->settings, setting, &out);
-		return show_text(cli, buf_str(&out));
-	}
-	json_writer_init(&w, &out, false);
+	buf_init(&answer, LISTING_MAX);
+	json_writer_init(&w, &answer, false);
 	setting_write_record(cli->settings, setting, &w);
-	return show_json(cli, buf_str(&out));
+	return show_answer(cli, CLI_OPERATION(SETTINGS_GET), buf_str(&answer));
 }
 
 /* A change that did not come about is a failure, whatever the daemon's answer calls it. */

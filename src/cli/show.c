@@ -136,6 +136,8 @@ static void show_parsed(struct cli *cli, const struct operation *operation, cons
 
 	if (rows)
 		show_rows(cli, rows, root, out);
+	else if (operation->id == OPERATION_HEALTH)
+		show_health(cli, root, out);
 	else if (operation->id == OPERATION_STATUS)
 		show_status(cli, root, out);
 	else if (operation->id == OPERATION_REFRESH)
@@ -161,7 +163,7 @@ int show_answer(struct cli *cli, const struct operation *operation, struct str b
 		terminal_append(&cli->out, &out, body);
 		return show_buf(cli, &out);
 	}
-	if (cli_wants_json(cli))
+	if (cli_wants_json(cli) || operation->id == OPERATION_OPENAPI)
 		return show_json(cli, body);
 	if (json_parse(&doc, body, NULL, &err) < 0) {
 		err_prefix(&err, err.code, "the daemon's answer is no JSON");

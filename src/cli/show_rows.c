@@ -53,8 +53,8 @@ const struct rows rows_servers = { .list = STR_INIT("servers"),
 
 static const struct row_column setting_columns[] = {
 	{ "SETTING", STR_INIT("path"), ROW_TEXT, STYLE_NAME },
-	{ "VALUE", STR_INIT("value"), ROW_TEXT, STYLE_PLAIN },
-	{ "FROM", STR_INIT("source"), ROW_TEXT, STYLE_FAINT },
+	{ "VALUE", STR_INIT("value"), ROW_VALUE, STYLE_PLAIN },
+	{ "FROM", STR_INIT(""), ROW_SOURCE, STYLE_FAINT },
 };
 const struct rows rows_settings = { .list = STR_INIT("settings"),
 				    .none = "every setting is at its default",
@@ -93,6 +93,15 @@ static void cell_state(struct table *table, const struct json *element)
 			   json_get(element, STR("tools")) ? STR("ready") : STR("unknown"));
 }
 
+/* "env MCPX_POOL_MAX" */
+static void cell_source(struct table *table, enum style style, const struct json *record)
+{
+	struct str source = json_str(json_get(record, STR("source")));
+	struct str origin = json_str(json_get(record, STR("origin")));
+
+	table_cell_printf(table, style, "%.*s%s%.*s", STR_ARG(source), origin.n ? " " : "", STR_ARG(origin));
+}
+
 static void cell(struct cli *cli, struct table *table, const struct row_column *column,
 		 const struct json *element)
 {
@@ -120,6 +129,12 @@ static void cell(struct cli *cli, struct table *table, const struct row_column *
 		break;
 	case ROW_STATE:
 		cell_state(table, element);
+		break;
+	case ROW_VALUE:
+		table_cell(table, column->style, json_str(value).n ? json_str(value) : STR("(empty)"));
+		break;
+	case ROW_SOURCE:
+		cell_source(table, column->style, element);
 		break;
 	}
 }

@@ -21,12 +21,73 @@ static void source(const struct json *layer, struct buf *out)
 	buf_append_char(out, '\n');
 }
 
-static void line(const struct json *record, const char *heading, struct str name, struct buf *out)
+static void line(const char *heading, struct buf *out)
+{
+	buf_printf(out, "  %-9s  ", heading);
+}
+
+static void text_line(const struct json *record, const char *heading, struct str name, struct buf *out)
 {
 	if (!json_get(record, name))
 		return;
-	buf_printf(out, "  %-9s  ", heading);
+	line(heading, out);
 	member(record, name, out);
+	buf_append_char(out, '\n');
+}
+
+static void pending_line(const struct json *record, struct buf *out)
+{
+	if (!json_get(record, STR("pending")))
+		return;
+	line("pending", out);
+	member(record, STR("pending"), out);
+	buf_append(out, STR(" after a restart of the daemon\n"));
+}
+
+static void kind_line(const struct json *record, struct buf *out)
+{
+	const struct json *choice;
+	const char *before = ": ";
+
+	line("kind", out);
+	member(record, STR("kind"), out);
+	json_for_each(choice, json_get(record, STR("enum"))) {
+		buf_append(out, str_of(before));
+		display_line(out, json_str(choice));
+		before = ", ";
+	}
+	buf_append_char(out, '\n');
+}
+
+/* Whoever makes a call reads the settings of its scope at each. */
+static void scope_line(const struct json *record, struct buf *out)
+{
+	bool at_once = json_bool_or(json_get(record, STR("hot")), false) ||
+		       str_eq(json_str(json_get(record, STR("scope"))), STR("call"));
+
+	line("scope", out);
+	member(record, STR("scope"), out);
+	buf_append(out, at_once ? STR(", a change takes effect at once\n")
+				: STR(", a change takes effect at the next start\n"));
+}
+
+static void spelling(struct buf *out, const char *before, const char *dashes, struct str word)
+{
+	buf_printf(out, "%s%s", before, dashes);
+	display_line(out, word);
+}
+
+static void spelled_line(const struct json *record, struct buf *out)
+{
+	const struct json *alias;
+
+	line("spelled", out);
+	spelling(out, "", "", json_str(json_get(record, STR("env"))));
+	json_for_each(alias, json_get(record, STR("envAliases")))
+		spelling(out, ", ", "", json_str(alias));
+	spelling(out, ", ", "--", json_str(json_get(record, STR("flag"))));
+	json_for_each(alias, json_get(record, STR("flagAliases")))
+		spelling(out, ", ", json_str(alias).n == 1 ? "-" : "--", json_str(alias));
 	buf_append_char(out, '\n');
 }
 
@@ -37,19 +98,21 @@ void show_setting(const struct json *record, struct buf *out)
 	member(record, STR("path"), out);
 	buf_append(out, STR(" = "));
 	member(record, STR("value"), out);
-	buf_append(out, STR("\n  from       "));
+	buf_append_char(out, '\n');
+	line("from", out);
 	source(record, out);
 	json_for_each(layer, json_get(record, STR("shadowed"))) {
-		buf_append(out, STR("  displaced  "));
+		line("displaced", out);
 		member(layer, STR("value"), out);
 		buf_append(out, STR(" from "));
 		source(layer, out);
 	}
-	line(record, "pending", STR("pending"), out);
-	line(record, "decides", STR("description"), out);
-	line(record, "kind", STR("kind"), out);
-	line(record, "scope", STR("scope"), out);
-	line(record, "spelled", STR("env"), out);
+	pending_line(record, out);
+	text_line(record, "decides", STR("description"), out);
+	text_line(record, "", STR("detail"), out);
+	kind_line(record, out);
+	scope_line(record, out);
+	spelled_line(record, out);
 }
 
 void show_setting_change(const struct json *answer, struct buf *out)

@@ -1,4 +1,4 @@
-/* show_settings.h - what the daemon says of its settings, laid out as settings/record.h lays out our own. */
+/* show_settings.h - settings for people, from the records of settings/record.h: our own, or what the daemon says of its own. */
 #ifndef CLI_SHOW_SETTINGS_H
 #define CLI_SHOW_SETTINGS_H
 

@@ -14,9 +14,17 @@ static uint64_t number(const struct json *object, struct str member)
 	return value;
 }
 
+/* No finer than it is known: "7s", then as durations are. */
 static struct str seconds_text(char storage[DURATION_TEXT_MAX], uint64_t seconds)
 {
-	return duration_rough(storage, seconds * MS_PER_SECOND);
+	return seconds < 60 ? duration_text(storage, seconds * MS_PER_SECOND)
+			    : duration_rough(storage, seconds * MS_PER_SECOND);
+}
+
+/* "1 run", "2 runs" */
+static struct str counted(struct cli *cli, uint64_t n, const char *what)
+{
+	return arena_printf(&cli->arena, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
 /* -- the daemon ------------------------------------------------------------------------------------------------------------ */
@@ -45,28 +53,45 @@ static void artifacts_line(struct cli *cli, struct table *table, const struct js
 		line(table, "", json_str(json_get(usage, STR("error"))));
 }
 
-static void show_daemon(struct cli *cli, const struct json *root, struct buf *out)
+static void daemon_line(struct cli *cli, struct table *table, const struct json *root)
 {
-	char uptime[DURATION_TEXT_MAX], memory[BYTE_SIZE_TEXT_MAX];
-	const struct json *file;
-	struct table table;
+	char uptime[DURATION_TEXT_MAX];
 
-	table_init(&table, &cli->out, out);
-	line(&table, "daemon",
+	line(table, "daemon",
 	     arena_printf(&cli->arena, "version %.*s, process %llu, up %.*s",
 			  STR_ARG(json_str(json_get(root, STR("version")))),
 			  (unsigned long long)number(root, STR("pid")),
 			  STR_ARG(seconds_text(uptime, number(root, STR("uptimeSec"))))));
+}
+
+void show_health(struct cli *cli, const struct json *root, struct buf *out)
+{
+	struct table table;
+
+	table_init(&table, &cli->out, out);
+	daemon_line(cli, &table, root);
+	line(&table, "endpoint", json_str(json_get(root, STR("endpoint"))));
+	table_end(&table);
+}
+
+static void show_daemon(struct cli *cli, const struct json *root, struct buf *out)
+{
+	char memory[BYTE_SIZE_TEXT_MAX];
+	const struct json *file;
+	struct table table;
+
+	table_init(&table, &cli->out, out);
+	daemon_line(cli, &table, root);
 	line(&table, "memory", byte_size_rough(memory, number(root, STR("memoryBytes"))));
 	line(&table, "endpoint", json_str(json_get(root, STR("endpoint"))));
 	json_for_each(file, json_get(root, STR("config")))
 		line(&table, "config", json_str(file));
 	artifacts_line(cli, &table, json_get(root, STR("artifacts")));
 	line(&table, "in use",
-	     arena_printf(&cli->arena, "%llu connections, %llu MCP sessions, %llu runs",
-			  (unsigned long long)number(root, STR("connections")),
-			  (unsigned long long)number(root, STR("sessions")),
-			  (unsigned long long)number(root, STR("runs"))));
+	     arena_printf(&cli->arena, "%.*s, %.*s, %.*s",
+			  STR_ARG(counted(cli, number(root, STR("connections")), "connection")),
+			  STR_ARG(counted(cli, number(root, STR("sessions")), "MCP session")),
+			  STR_ARG(counted(cli, number(root, STR("runs")), "run"))));
 	table_end(&table);
 }
 
@@ -175,8 +200,8 @@ void show_refresh(struct cli *cli, const struct json *root, struct buf *out)
 {
 	const struct json *failure;
 
-	buf_printf(out, "%llu namespaces, %llu added, %llu removed\n",
-		   (unsigned long long)number(root, STR("namespaces")),
+	buf_printf(out, "%.*s, %llu added, %llu removed\n",
+		   STR_ARG(counted(cli, number(root, STR("namespaces")), "namespace")),
 		   (unsigned long long)number(root, STR("added")),
 		   (unsigned long long)number(root, STR("removed")));
 	json_for_each(failure, json_get(root, STR("errors"))) {

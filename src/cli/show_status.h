@@ -7,7 +7,8 @@
 #include "cli/cli.h"
 #include "json/json.h"
 
-/* The answers of the operations status and refresh. */
+/* The answers of the operations health, status and refresh. */
+void show_health(struct cli *cli, const struct json *root, struct buf *out);
 void show_status(struct cli *cli, const struct json *root, struct buf *out);
 void show_refresh(struct cli *cli, const struct json *root, struct buf *out);
 

@@ -3,156 +3,13 @@
 
 #include "base/quote.h"
 #include "cli/standard_input.h"
+#include "cli/tool_schema.h"
 #include "io/files.h"
 #include "json/writer.h"
 
 enum {
-	REFERENCES_MAX =
-		16, /* of $ref and alternatives followed for one argument: schemas may turn in circles */
+	NESTED_MAX = 32, /* objects within objects that one name may set: "a.b.c" sets two */
 };
-
-/* -- what a schema allows ------------------------------------------------------------------------------------------------- */
-
-enum {
-	ALLOW_TEXT = 1,
-	ALLOW_INTEGER = 2,
-	ALLOW_NUMBER = 4,
-	ALLOW_BOOLEAN = 8,
-	ALLOW_NULL = 16,
-	ALLOW_ARRAY = 32,
-	ALLOW_OBJECT = 64,
-	ALLOW_ALL = 127
-};
-
-static unsigned type_allows(struct str name)
-{
-	static const struct {
-		struct str name;
-		unsigned allows;
-	} types[] = {
-		{ STR_INIT("string"), ALLOW_TEXT },
-		{ STR_INIT("integer"), ALLOW_INTEGER },
-		{ STR_INIT("number"), ALLOW_INTEGER | ALLOW_NUMBER },
-		{ STR_INIT("boolean"), ALLOW_BOOLEAN },
-		{ STR_INIT("null"), ALLOW_NULL },
-		{ STR_INIT("array"), ALLOW_ARRAY },
-		{ STR_INIT("object"), ALLOW_OBJECT },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (str_eq(types[i].name, name))
-			return types[i].allows;
-	return 0;
-}
-
-/* What one value is, as an allowance: 1 is an integer, 1.5 a number. */
-static unsigned value_allows(const struct json *value)
-{
-	int64_t integer;
-
-	switch (json_type(value)) {
-	case JSON_NULL:
-		return ALLOW_NULL;
-	case JSON_FALSE:
-	case JSON_TRUE:
-		return ALLOW_BOOLEAN;
-	case JSON_NUMBER:
-		return json_i64(value, &integer) == ERR_INVALID ? ALLOW_NUMBER : ALLOW_INTEGER;
-	case JSON_STRING:
-		return ALLOW_TEXT;
-	case JSON_ARRAY:
-		return ALLOW_ARRAY;
-	case JSON_OBJECT:
-		return ALLOW_OBJECT;
-	}
-	return 0;
-}
-
-static unsigned types_allow(const struct json *type)
-{
-	unsigned allows = 0;
-	const struct json *each;
-
-	if (json_type(type) == JSON_STRING)
-		return type_allows(json_str(type));
-	json_for_each(each, type)
-		allows |= type_allows(json_str(each));
-	return allows;
-}
-
-static unsigned values_allow(const struct json *values)
-{
-	unsigned allows = 0;
-	const struct json *each;
-
-	json_for_each(each, values)
-		allows |= value_allows(each);
-	return allows;
-}
-
-struct schema_walk {
-	const struct json *root;
-	unsigned left; /* steps that may still be made */
-};
-
-static unsigned schema_allows(struct schema_walk *walk, const struct json *schema);
-
-static unsigned alternatives_allow(struct schema_walk *walk, const struct json *alternatives)
-{
-	unsigned allows = 0;
-	const struct json *each;
-
-	json_for_each(each, alternatives)
-		allows |= schema_allows(walk, each);
-	return allows;
-}
-
-/* A reference into the same document; another is not followed, and so allows all. */
-static const struct json *referenced(const struct schema_walk *walk, const struct json *schema)
-{
-	struct str reference = json_str(json_get(schema, STR("$ref")));
-
-	return str_starts_with(reference, STR("#/")) ? json_pointer(walk->root, str_from(reference, 1))
-						     : NULL;
-}
-
-/* All that each of a schema's keywords allows. A schema that says nothing of types allows all. */
-static unsigned schema_allows(struct schema_walk *walk, const struct json *schema)
-{
-	unsigned allows = ALLOW_ALL;
-	const struct json *part;
-
-	if (walk->left == 0 || json_type(schema) != JSON_OBJECT)
-		return ALLOW_ALL;
-	walk->left--;
-	if ((part = json_get(schema, STR("type"))))
-		allows &= types_allow(part);
-	if ((part = json_get(schema, STR("enum"))))
-		allows &= values_allow(part);
-	if ((part = json_get(schema, STR("const"))))
-		allows &= value_allows(part);
-	if ((part = json_get(schema, STR("anyOf"))))
-		allows &= alternatives_allow(walk, part);
-	if ((part = json_get(schema, STR("oneOf"))))
-		allows &= alternatives_allow(walk, part);
-	json_for_each(part, json_get(schema, STR("allOf")))
-		allows &= schema_allows(walk, part);
-	if ((part = referenced(walk, schema)))
-		allows &= schema_allows(walk, part);
-	return allows;
-}
-
-static const struct json *follow(const struct schema_walk *walk, const struct json *schema)
-{
-	for (unsigned i = 0; i < REFERENCES_MAX; i++) {
-		const struct json *target = referenced(walk, schema);
-
-		if (!target)
-			break;
-		schema = target;
-	}
-	return schema;
-}
 
 /* -- a value in the light of its schema -------------------------------------------------------------------------------------- */
 
@@ -178,13 +35,27 @@ static unsigned json_allowed(struct str text, unsigned allows)
 
 	if (json_parse(&doc, text, NULL, NULL) < 0)
 		return 0;
-	return value_allows(json_root(&doc)) & allows & ~(unsigned)ALLOW_TEXT;
+	return json_allows(json_root(&doc)) & allows & ~(unsigned)ALLOW_TEXT;
 }
 
 struct argument_value {
-	struct str name;
+	struct str name;   /* as it was typed: "filter.status" */
+	struct str rest;   /* of the name, within the object that is being written */
+	struct str member; /* the beginning of the rest that names a member of that object */
 	struct str text;
 	bool is_json; /* := */
+};
+
+struct argument_list {
+	struct argument_value *values;
+	size_t count;
+};
+
+struct writing {
+	struct json_writer *w;
+	const struct json *root; /* the tool's schema */
+	struct arena *arena;
+	unsigned depth; /* objects around the one that is being written */
 };
 
 static int write_typed(struct json_writer *w, const struct argument_value *value, unsigned allows,
@@ -202,58 +73,123 @@ static int write_typed(struct json_writer *w, const struct argument_value *value
 		       STR_ARG(value->name), allowed_text(allows), QUOTE(value->text), STR_ARG(value->name));
 }
 
-struct argument_list {
-	struct argument_value *values;
-	size_t count;
-};
-
-static size_t times_given(const struct argument_list *list, struct str name)
+/* All values of one name: one by itself, several and those for an array as an array. */
+static int write_values(const struct writing *writing, const struct argument_list *list,
+			const struct json *schema, struct err *err)
 {
-	size_t times = 0;
+	const struct argument_value *first = &list->values[0];
+	unsigned allows = tool_schema_allows(writing->root, schema);
+	bool one_element = allows & ALLOW_ARRAY && !(allows & ALLOW_TEXT) && !first->is_json &&
+			   !json_allowed(first->text, allows);
+	int r = 0;
 
-	for (size_t i = 0; i < list->count; i++)
-		times += str_eq(list->values[i].name, name);
-	return times;
+	if (list->count == 1 && !one_element)
+		return write_typed(writing->w, first, allows, err);
+	schema = json_get(tool_schema_follow(writing->root, schema), STR("items"));
+	allows = tool_schema_allows(writing->root, schema);
+	json_write_array_begin(writing->w);
+	for (size_t i = 0; i < list->count && r == 0; i++)
+		r = write_typed(writing->w, &list->values[i], allows, err);
+	json_write_array_end(writing->w);
+	return r;
 }
 
-static bool given_before(const struct argument_list *list, size_t at)
+/* -- objects ------------------------------------------------------------------------------------------------------------------- */
+
+/* All of `rest`; or what is before a dot, where the schema has an object of that name and nothing that is called as the whole. */
+static struct str member_of(const struct writing *writing, const struct json *properties, struct str rest)
+{
+	if (json_get(properties, rest))
+		return rest;
+	for (size_t at = 1; at + 1 < rest.n; at++) {
+		const struct json *property =
+			rest.p[at] == '.' ? json_get(properties, str_slice(rest, 0, at)) : NULL;
+
+		if (property && tool_schema_allows(writing->root, property) & ALLOW_OBJECT)
+			return str_slice(rest, 0, at);
+	}
+	return rest;
+}
+
+static bool written_before(const struct argument_list *list, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
-		if (str_eq(list->values[i].name, list->values[at].name))
+		if (str_eq(list->values[i].member, list->values[at].member))
 			return true;
 	return false;
 }
 
-static int write_list(struct json_writer *w, const struct argument_list *list, struct str name,
-		      unsigned allows, struct err *err)
+/* Those of the list that name the same member as the one at `at`, and how many of them name a part of it. */
+static struct argument_list same_member(const struct writing *writing, const struct argument_list *list,
+					size_t at, size_t *ret_parts)
 {
-	int r = 0;
+	struct str member = list->values[at].member;
+	struct argument_list same = { .values = arena_array(writing->arena, struct argument_value,
+							    list->count) };
 
-	json_write_array_begin(w);
-	for (size_t i = 0; i < list->count && r == 0; i++)
-		if (str_eq(list->values[i].name, name))
-			r = write_typed(w, &list->values[i], allows, err);
-	json_write_array_end(w);
-	return r;
+	*ret_parts = 0;
+	for (size_t i = at; i < list->count; i++) {
+		const struct argument_value *value = &list->values[i];
+
+		if (!str_eq(value->member, member))
+			continue;
+		same.values[same.count++] = *value;
+		*ret_parts += value->rest.n > member.n;
+	}
+	return same;
 }
 
-static int write_argument(struct json_writer *w, const struct argument_list *list, size_t at,
-			  const struct json *schema, struct err *err)
+static int write_object(const struct writing *writing, const struct argument_list *list,
+			const struct json *schema, struct err *err);
+
+static int write_parts(const struct writing *writing, const struct argument_list *list,
+		       const struct json *schema, struct err *err)
+{
+	struct writing inner = *writing;
+
+	if (++inner.depth > NESTED_MAX)
+		return err_set(err, ERR_INVALID, "%s names more than %d objects within each other",
+			       QUOTE(list->values[0].name), NESTED_MAX);
+	for (size_t i = 0; i < list->count; i++) {
+		struct argument_value *value = &list->values[i];
+
+		value->rest = str_from(value->rest, value->member.n + 1);
+	}
+	return write_object(&inner, list, schema, err);
+}
+
+static int write_member(const struct writing *writing, const struct argument_list *list, size_t at,
+			const struct json *properties, struct err *err)
 {
 	const struct argument_value *value = &list->values[at];
-	struct schema_walk walk = { schema, REFERENCES_MAX };
-	const struct json *property =
-		json_get(json_get(follow(&walk, schema), STR("properties")), value->name);
-	unsigned allows = schema_allows(&walk, property);
-	bool one_element = allows & ALLOW_ARRAY && !(allows & ALLOW_TEXT) && !value->is_json &&
-			   !json_allowed(value->text, allows);
+	const struct json *schema = json_get(properties, value->member);
+	size_t parts;
+	struct argument_list same = same_member(writing, list, at, &parts);
 
-	json_write_key(w, value->name);
-	if (times_given(list, value->name) == 1 && !one_element)
-		return write_typed(w, value, allows, err);
-	walk.left = REFERENCES_MAX;
-	return write_list(w, list, value->name,
-			  schema_allows(&walk, json_get(follow(&walk, property), STR("items"))), err);
+	if (parts > 0 && parts < same.count)
+		return err_set(err, ERR_INVALID, "%.*s is given as a whole and in parts: give one of them",
+			       STR_ARG(value->member));
+	json_write_key(writing->w, value->member);
+	return parts > 0 ? write_parts(writing, &same, schema, err)
+			 : write_values(writing, &same, schema, err);
+}
+
+static int write_object(const struct writing *writing, const struct argument_list *list,
+			const struct json *schema, struct err *err)
+{
+	const struct json *properties =
+		json_get(tool_schema_follow(writing->root, schema), STR("properties"));
+	int r = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		list->values[i].member = member_of(writing, properties, list->values[i].rest);
+	json_write_object_begin(writing->w);
+	for (size_t i = 0; i < list->count && r == 0; i++)
+		if (!written_before(list, i))
+			r = write_member(writing, list, i, properties, err);
+	if (r == 0)
+		json_write_object_end(writing->w);
+	return r;
 }
 
 /* -- words --------------------------------------------------------------------------------------------------------------------- */
@@ -273,6 +209,7 @@ static bool split_word(struct str word, struct argument_value *ret_value)
 		return false;
 	ret_value->is_json = word.p[equals - 1] == ':';
 	ret_value->name = str_slice(word, 0, equals - ret_value->is_json);
+	ret_value->rest = ret_value->name;
 	ret_value->text = str_from(word, equals + 1);
 	return ret_value->name.n > 0;
 }
@@ -283,7 +220,7 @@ bool tool_words_need_schema(const struct tool_words *words)
 		struct argument_value value;
 
 		if (!is_whole(str_of(words->words[i])) && split_word(str_of(words->words[i]), &value) &&
-		    !value.is_json)
+		    (!value.is_json || str_find_char(value.name, '.') != STR_NONE))
 			return true;
 	}
 	return false;
@@ -332,15 +269,21 @@ static int whole_object(struct str word, size_t bytes_max, struct arena *arena, 
 static int check_json_value(struct argument_value *value, size_t bytes_max, struct arena *arena,
 			    struct err *err)
 {
+	struct str file = { NULL, 0 };
 	int r = 0;
 
 	if (!value->is_json)
 		return 0;
-	if (str_starts_with(value->text, STR("@")))
+	if (str_starts_with(value->text, STR("@"))) {
+		file = str_from(value->text, 1);
 		r = read_text(value->text, bytes_max, arena, &value->text, err);
-	if (r == 0 && (r = json_check(value->text, NULL, err)) < 0)
-		return err_prefix(err, r, "%.*s:= is not followed by JSON", STR_ARG(value->name));
-	return r;
+	}
+	if (r < 0 || (r = json_check(value->text, NULL, err)) == 0)
+		return r;
+	if (file.n)
+		return err_prefix(err, r, "%.*s:=@%.*s: the file is not JSON", STR_ARG(value->name),
+				  STR_ARG(file));
+	return err_prefix(err, r, "%.*s:= is not followed by JSON", STR_ARG(value->name));
 }
 
 static int split_words(const struct tool_words *words, struct argument_list *list, size_t bytes_max,
@@ -370,6 +313,7 @@ int tool_arguments(const struct tool_words *words, const struct json *schema, si
 	_cleanup_buf_ struct buf out = { 0 };
 	struct argument_list list;
 	struct json_writer w;
+	struct writing writing = { .w = &w, .root = schema, .arena = arena };
 	int r;
 
 	if (words->count == 1 && is_whole(str_of(words->words[0])))
@@ -379,13 +323,9 @@ int tool_arguments(const struct tool_words *words, const struct json *schema, si
 		return r;
 	buf_init(&out, bytes_max);
 	json_writer_init(&w, &out, false);
-	json_write_object_begin(&w);
-	for (size_t i = 0; i < list.count && r == 0; i++)
-		if (!given_before(&list, i))
-			r = write_argument(&w, &list, i, schema, err);
+	r = write_object(&writing, &list, schema, err);
 	if (r < 0)
 		return r;
-	json_write_object_end(&w);
 	if (buf_failed(&out))
 		return err_set(err, ERR_TOO_LARGE, "the arguments are longer than %zu bytes", bytes_max);
 	*ret_object = arena_copy(arena, buf_str(&out));

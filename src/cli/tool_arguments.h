@@ -7,7 +7,8 @@
  *
  * A value that the schema calls text stays text, also when it looks like a number. Where the schema leaves a choice, or says nothing, a value
  * that is JSON (a number, true, false, null, an object, an array) is taken as such and any other as text. A name that is given again makes an
- * array of its values, as does one value for an array. Numbers keep their digits. Pure, except that files are read where words name them.
+ * array of its values, as does one value for an array. "a.b" is the member b of an object a, where the schema has such an object and nothing
+ * that is called "a.b". Numbers keep their digits. Pure, except that files are read where words name them.
  */
 #ifndef CLI_TOOL_ARGUMENTS_H
 #define CLI_TOOL_ARGUMENTS_H
@@ -24,7 +25,7 @@ struct tool_words {
 	size_t count;
 };
 
-/* Whether the words can be told without the schema: no name=value among them. */
+/* Whether what the words say depends on the schema: a name=value is among them, or a name with a dot. */
 bool tool_words_need_schema(const struct tool_words *words);
 
 /*

@@ -21,8 +21,9 @@ static const char schema_text[] =
 	"\"either\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"number\"}]},\"choice\":{\"enum\":[\"1\",\"2\"]},\"level\":{\"enum\":[1,2]},"
 	"\"fixed\":{\"const\":true},\"ref\":{\"$ref\":\"#/$defs/amount\"},\"loop\":{\"$ref\":\"#/$defs/loop\"},\"any\":{},\"all\":true,"
 	"\"both\":{\"allOf\":[{\"type\":[\"string\",\"integer\"]},{\"type\":\"integer\"}]},\"odd\":{\"type\":\"nonsense\"},"
-	"\"lists\":{\"$ref\":\"#/$defs/lists\"}},"
-	"\"$defs\":{\"amount\":{\"type\":\"integer\"},\"loop\":{\"$ref\":\"#/$defs/loop\"},"
+	"\"deep\":{\"type\":\"object\",\"properties\":{\"box\":{\"$ref\":\"#/$defs/box\"},\"s\":{\"type\":\"string\"}}},"
+	"\"dot.ted\":{\"type\":\"string\"},\"dot\":{\"type\":\"object\"},\"lists\":{\"$ref\":\"#/$defs/lists\"}},"
+	"\"$defs\":{\"box\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"},\"box\":{\"$ref\":\"#/$defs/box\"}}},\"amount\":{\"type\":\"integer\"},\"loop\":{\"$ref\":\"#/$defs/loop\"},"
 	"\"lists\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}}}";
 
 struct outcome {
@@ -74,6 +75,18 @@ static void expect_refused(const char *word, const char *message)
 	arguments_of(&outcome, &word, 1, true);
 	assert_int_equal(outcome.result, ERR_INVALID);
 	assert_string_equal(outcome.err.message, message);
+	arena_release(&outcome.arena);
+}
+
+/* The beginning of a message. */
+static void expect_refused_with(const char *word, const char *beginning)
+{
+	struct outcome outcome;
+
+	arguments_of(&outcome, &word, 1, true);
+	assert_int_equal(outcome.result, ERR_INVALID);
+	if (!str_starts_with(str_of(outcome.err.message), str_of(beginning)))
+		fail_msg("%s", outcome.err.message);
 	arena_release(&outcome.arena);
 }
 
@@ -130,6 +143,47 @@ static void test_lists(void **state)
 	EXPECT("{\"list\":[1]}", "list:=[1]");
 }
 
+static void test_members_of_objects(void **state)
+{
+	(void)state;
+	EXPECT("{\"deep\":{\"s\":\"1\",\"box\":{\"n\":2}},\"n\":3}", "deep.s=1", "n=3", "deep.box.n=2");
+	EXPECT("{\"deep\":{\"box\":{\"box\":{\"box\":{\"n\":1}}}}}", "deep.box.box.box.n=1");
+	EXPECT("{\"deep\":{\"s\":1}}", "deep.s:=1");
+	EXPECT("{\"object\":{\"list\":[1,\"b\"],\"x.y\":true}}", "object.list=1", "object.list=b",
+	       "object.x.y=true");
+	/* What the schema calls so goes first, and what has no object of that name is a name with a dot. */
+	EXPECT("{\"dot.ted\":\"1\",\"dot\":{\"other\":1}}", "dot.ted=1", "dot.other=1");
+	EXPECT("{\"text.x\":1,\"unheard.x\":2,\".deep\":3,\"deep.\":4}", "text.x=1", "unheard.x=2", ".deep=3",
+	       "deep.=4");
+	EXPECT_WITHOUT_SCHEMA("{\"deep.s\":1}", "deep.s=1");
+}
+
+static void test_members_that_cannot_be(void **state)
+{
+	static const char *const both[] = { "deep={}", "deep.s=1" };
+	struct buf name = { 0 };
+	struct outcome outcome;
+
+	(void)state;
+	expect_refused(
+		"deep.box.n=x",
+		"deep.box.n must be a whole number, and is \"x\"; deep.box.n:=JSON would send any value");
+	arguments_of(&outcome, both, ARRAY_LEN(both), true);
+	assert_int_equal(outcome.result, ERR_INVALID);
+	assert_string_equal(outcome.err.message, "deep is given as a whole and in parts: give one of them");
+	arena_release(&outcome.arena);
+	buf_init(&name, BYTES_MAX);
+	buf_append(&name, STR("deep"));
+	for (int i = 0; i < 32; i++)
+		buf_append(&name, STR(".box"));
+	buf_append(&name, STR(".n=1"));
+	arguments_of(&outcome, (const char *const[]){ buf_cstr(&name) }, 1, true);
+	assert_int_equal(outcome.result, ERR_INVALID);
+	assert_non_null(strstr(outcome.err.message, "names more than 32 objects within each other"));
+	arena_release(&outcome.arena);
+	buf_release(&name);
+}
+
 static void test_json_is_taken_as_such(void **state)
 {
 	(void)state;
@@ -178,6 +232,15 @@ static void test_files(void **state)
 		assert_string_equal(outcome.err.message, expected);
 		arena_release(&outcome.arena);
 	}
+	assert_int_equal(file_write(path, STR("[1"), &options, NULL), 0);
+	{
+		char expected[128];
+
+		snprintf(expected, sizeof(expected),
+			 "object:=@%s: the file is not JSON: line 1, column 3: the text ends, expected",
+			 path);
+		expect_refused_with(part, expected);
+	}
 	assert_int_equal(unlink(path), 0);
 }
 
@@ -212,6 +275,7 @@ static void test_when_the_schema_is_needed(void **state)
 	(void)state;
 	assert_true(needs_schema("n=1"));
 	assert_false(needs_schema("n:=1"));
+	assert_true(needs_schema("deep.n:=1"));
 	assert_false(needs_schema("-"));
 	assert_false(needs_schema("@file=1"));
 	assert_false(needs_schema("{\"a\":\"b=c\"}"));
@@ -224,6 +288,8 @@ int main(void)
 		cmocka_unit_test(test_the_schema_decides),
 		cmocka_unit_test(test_without_a_schema_json_is_json),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_members_of_objects),
+		cmocka_unit_test(test_members_that_cannot_be),
 		cmocka_unit_test(test_json_is_taken_as_such),
 		cmocka_unit_test(test_everything_at_once),
 		cmocka_unit_test(test_files),

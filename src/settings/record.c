@@ -44,8 +44,6 @@ static const struct setting_layer *layer_below(const struct setting_slot *slot,
 	return NULL;
 }
 
-/* -- JSON ---------------------------------------------------------------------------------------------------------------- */
-
 static void write_words(struct json_writer *w, struct str key, const struct setting_words *words)
 {
 	if (words->count == 0)
@@ -128,7 +126,7 @@ void setting_write_record(const struct settings *set, enum setting setting, stru
 	json_member_str(w, STR("path"), declaration->path);
 	json_member_str(w, STR("kind"), str_of(setting_kind_name(declaration->kind)));
 	json_member_str(w, STR("value"), top->value.text);
-	json_member_str(w, STR("default"), declaration->default_value);
+	json_member_str(w, STR("default"), slot->layers[SETTING_FROM_DEFAULT]->value.text);
 	write_source(w, top);
 	if (slot->pending.p)
 		json_member_str(w, STR("pending"), slot->pending);
@@ -159,92 +157,6 @@ void setting_write_change(const struct settings *set, enum setting setting,
 	if (change->note)
 		json_member_str(w, STR("note"), str_of(change->note));
 	json_write_object_end(w);
-}
-
-/* -- text ---------------------------------------------------------------------------------------------------------------- */
-
-static const char *shown(const struct setting_layer *layer)
-{
-	return layer->value.text.n > 0 ? layer->value.text.p : "(empty)";
-}
-
-static void print_source(const struct setting_layer *layer, struct buf *out)
-{
-	if (layer->origin.n > 0)
-		buf_printf(out, "%s %s", source_name(layer->source), layer->origin.p);
-	else
-		buf_printf(out, "%s", source_name(layer->source));
-}
-
-static void print_spellings(const struct setting_declaration *declaration, struct buf *out)
-{
-	buf_printf(out, "  spelled    %s", declaration->env.p);
-	for (size_t i = 0; i < declaration->env_aliases.count; i++)
-		buf_printf(out, ", %s", declaration->env_aliases.words[i].p);
-	buf_printf(out, ", --%s", declaration->flag.p);
-	for (size_t i = 0; i < declaration->flag_aliases.count; i++) {
-		struct str alias = declaration->flag_aliases.words[i];
-
-		buf_printf(out, ", %s%s", alias.n == 1 ? "-" : "--", alias.p);
-	}
-	buf_printf(out, "\n");
-}
-
-static void print_choices(const struct setting_declaration *declaration, struct buf *out)
-{
-	buf_printf(out, "  kind       %s", setting_kind_name(declaration->kind));
-	for (size_t i = 0; i < declaration->choices.count; i++)
-		buf_printf(out, "%s%s", i == 0 ? ": " : ", ", declaration->choices.words[i].p);
-	buf_printf(out, "\n");
-}
-
-void setting_print(const struct settings *set, enum setting setting, struct buf *out)
-{
-	const struct setting_declaration *declaration = &setting_declarations[setting];
-	const struct setting_slot *slot = settings_slot(set, setting);
-	const struct setting_layer *layer = settings_top(set, setting);
-
-	buf_printf(out, "%s = %s\n  from       ", declaration->path.p, shown(layer));
-	print_source(layer, out);
-	buf_printf(out, "\n");
-	while ((layer = layer_below(slot, layer))) {
-		buf_printf(out, "  displaced  %s from ", shown(layer));
-		print_source(layer, out);
-		buf_printf(out, "\n");
-	}
-	if (slot->pending.p)
-		buf_printf(out, "  pending    %s after a restart of the daemon\n",
-			   slot->pending.n > 0 ? slot->pending.p : "(empty)");
-	buf_printf(out, "  decides    %s\n", declaration->text.p);
-	if (declaration->detail.n > 0)
-		buf_printf(out, "             %s\n", declaration->detail.p);
-	print_choices(declaration, out);
-	buf_printf(out, "  scope      %s, %s\n", setting_scope_name(declaration->scope),
-		   setting_changes_at_once(declaration) ? "a change takes effect at once"
-							: "a change takes effect at the next start");
-	print_spellings(declaration, out);
-}
-
-void settings_print(const struct settings *set, const struct setting_filter *filter, struct buf *out)
-{
-	size_t width = 0;
-
-	for (unsigned i = 0; i < SETTING_COUNT; i++)
-		if (filter_has(filter, set, (enum setting)i))
-			width = size_max(width, setting_declarations[i].path.n);
-	for (unsigned i = 0; i < SETTING_COUNT; i++) {
-		const struct setting_layer *top = settings_top(set, (enum setting)i);
-
-		if (!filter_has(filter, set, (enum setting)i))
-			continue;
-		buf_printf(out, "%-*s  %s", (int)width, setting_declarations[i].path.p, shown(top));
-		if (top->source != SETTING_FROM_DEFAULT) {
-			buf_printf(out, "  (");
-			print_source(top, out);
-			buf_printf(out, ")");
-		}
-		buf_printf(out, "\n");
-	}
 }
 
 void setting_write_unset(const struct settings *set, enum setting setting, bool removed,

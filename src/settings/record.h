@@ -1,5 +1,5 @@
 /*
- * record.h - settings as they are shown: JSON records for /v1 and --json, text for people.
+ * record.h - settings as they are told to others: JSON records, for /v1 and the command line.
  *
  * A record says the value in force, which layer it came from, and the layers that it displaced, nearest
  * first. Pure.
@@ -8,7 +8,6 @@
 #define SETTINGS_RECORD_H
 
 #include "base/base.h"
-#include "base/buf.h"
 #include "json/writer.h"
 #include "settings/registry.h"
 #include "settings/settings.h"
@@ -31,10 +30,6 @@ void setting_write_record(const struct settings *set, enum setting setting, stru
 /* An array of records. */
 void settings_write_records(const struct settings *set, const struct setting_filter *filter,
 			    struct json_writer *w);
-
-/* For people: one setting in full, and a table of many. */
-void setting_print(const struct settings *set, enum setting setting, struct buf *out);
-void settings_print(const struct settings *set, const struct setting_filter *filter, struct buf *out);
 
 /* The answer to a change (PUT /v1/settings/{path}): {path, value, applied, restartRequired, note}. */
 void setting_write_change(const struct settings *set, enum setting setting,

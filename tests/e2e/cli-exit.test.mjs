@@ -7,9 +7,9 @@ import { stdioClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
-function newHome(t) {
+function newHome(t, tools = []) {
 	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: scriptedServer() } });
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: scriptedServer({ tools }) } });
 	scratch.atEnd(() => run(scratch, ['stop']));
 	return scratch;
 }
@@ -69,8 +69,8 @@ test('a script that is not there is missed by its path or by its name', async (t
 		return stderr;
 	};
 	assert.equal(await missed('tour'), 'mcpx: there is no script "tour": give a file, or put tour.ts into .mcpx/scripts/\n');
-	for (const word of ['./tour.ts', 'tour.js', './notes.txt'])
-		assert.equal(await missed(word), `mcpx: "${word}" is no script: a script is a file that ends in .ts, .mts or .js\n`);
+	for (const word of ['./tour.ts', 'tour.js']) assert.equal(await missed(word), `mcpx: there is no file "${word}"\n`);
+	assert.equal(await missed('./notes.txt'), 'mcpx: "./notes.txt" is no script: a script is a file that ends in .ts, .mts or .js\n');
 });
 
 // The tool `structured` takes any value, and gives back what came.
@@ -94,6 +94,16 @@ test('words become the JSON that they look like where the schema leaves the choi
 		[['{"value":{"whole":true}}'], { whole: true }],
 	])
 		assert.deepEqual(await runJson(scratch, ['call', 'scripted.structured', ...words]), { value }, words.join(' '));
+});
+
+test('a name with a dot sets a member of an object that the schema has', async (t) => {
+	const filter = { type: 'object', properties: { status: { type: 'string' }, limit: { type: 'integer' } } };
+	const tool = { name: 'find', inputSchema: { type: 'object', properties: { filter, 'a.b': { type: 'string' } } } };
+	const scratch = newHome(t, [tool]);
+	assert.deepEqual(await runJson(scratch, ['call', 'scripted.find', 'filter.status=5', 'a.b=1', 'filter.limit=5']), { filter: { status: '5', limit: 5 }, 'a.b': '1' });
+	const mixed = await run(scratch, ['call', 'scripted.find', 'filter={}', 'filter.limit=5']);
+	assert.deepEqual([mixed.status, mixed.stdout], [2, '']);
+	assert.match(mixed.stderr, /^mcpx: filter is given as a whole and in parts: give one of them/);
 });
 
 test('arguments that cannot be what the schema wants end with 2, and no call is made', async (t) => {

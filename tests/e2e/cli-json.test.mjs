@@ -90,7 +90,33 @@ test('each command has something to show to people', async (t) => {
 	assert.match(shown.servers_list, /^SERVER +NAMESPACE +SCOPE/);
 	assert.match(shown.status, /^daemon +version \d.*\nmemory +\d/);
 	assert.match(shown.status, /^SERVER +TOOLS +LIVE +CALLS/m);
+	assert.match(shown.health, /^daemon +version \d\S*, process \d+, up \S+\nendpoint +unix:/);
+	assert.equal(JSON.parse(shown.openapi).openapi, '3.1.0');
 	assert.match(shown.refresh, /^2 namespaces, 0 added, 0 removed\n$/);
+});
+
+test('a tool that is named whole is shown with its arguments, and one that is not there is a failure', async (t) => {
+	const scratch = project(t);
+	const { stdout } = await run(scratch, ['tools', 'files.edit_file']);
+	assert.match(stdout, /^mcpx call files\.edit_file path=\.\.\. edits=\.\.\. \[dryRun=\.\.\.\]\n\n\S.*\n\nArguments\n {2}path: string\n {2}edits: JSON\n {2}dryRun\?: boolean {8}\S.*\n\n`mcpx types files\.edit_file` has the types in full\.\n$/);
+	assert.match((await run(scratch, ['tools', 'every.get-tiny-image'])).stdout, /\n\nIt takes no arguments\.\n$/);
+	const [tool] = JSON.parse((await run(scratch, ['tools', 'files.edit_file', '--json'])).stdout);
+	assert.deepEqual(tool.inputSchema.required, ['path', 'edits']);
+	for (const [name, hint] of [['files.edit_fil', 'did you mean files.edit_file?'], ['files.zzzz', '`mcpx tools files` lists the tools there are']]) {
+		const missed = await run(scratch, ['tools', name, '--json']);
+		assert.equal(missed.status, 1);
+		assert.equal(JSON.parse(missed.stdout).error, `no tool is called "${name}"; ${hint}`);
+	}
+});
+
+test('settings look the same from here and from the daemon', async (t) => {
+	const scratch = project(t);
+	await run(scratch, ['ls']);
+	for (const words of [['list', '--plumbing', '--scope', 'client'], ['list', '--changed', '--scope', 'client'], ['get', 'exec.output'], ['get', 'search.limit', '--json']]) {
+		const here = await run(scratch, ['settings', ...words]);
+		assert.match(here.stdout, /\S/);
+		assert.equal((await run(scratch, ['settings', ...words, '--daemon'])).stdout, here.stdout, words.join(' '));
+	}
 });
 
 test('commands that are no operation print documents too, and so do failures', async (t) => {

@@ -53,7 +53,15 @@ test('mistakes in typing end with 2 and say what comes nearest', async (t) => {
 	const value = await run(scratch, ['search', '--limit', 'many', 'x']);
 	assert.equal(value.status, 2);
 	assert.match(value.stderr, /many/);
+	assert.match((await run(scratch, ['help', 'serch'])).stderr, /^mcpx: there is no command "serch"; did you mean `mcpx search`\?/);
+	assert.match((await run(scratch, ['servers'])).stderr, /^mcpx: `mcpx servers` needs a further word: list; /);
 	assert.deepEqual(scratch.files(/sock$/), [], 'no daemon was started for it');
+});
+
+test('help on a command names the values of its settings', async (t) => {
+	const { stdout } = await run(newHome(t), ['help', 'exec']);
+	assert.match(stdout, /^ {2}--output text\|structured\|stream\n/m);
+	assert.match(stdout, /^ {2}--timeout DURATION {6}how long/m);
 });
 
 test('many first commands start one daemon', async (t) => {
@@ -89,6 +97,8 @@ test('what fails ends with 1, and says on standard error what and why', async (t
 	const dead = await run(scratch, ['call', 'scripted.exit', 'status=4']);
 	assert.equal(dead.status, 1);
 	assert.match(dead.stderr, /exited with code 4/);
+	const namespace = await run(scratch, ['exec', '--ns', 'nobody', 'return 1']);
+	assert.deepEqual([namespace.status, namespace.stderr], [1, 'mcpx: there is no namespace "nobody"; there are: scripted\n']);
 	const json = await run(scratch, ['call', 'nobody.echo', 'text=x', '--json']);
 	assert.match(JSON.parse(json.stdout).error, /nobody/);
 });
