@@ -189,7 +189,7 @@ static void api_tools_changed(struct hub_listener *listener)
 {
 	struct api *api = container_of(listener, struct api, listener);
 
-	mcp_server_tools_changed(&api->door.server);
+	door_tools_changed(&api->door);
 	door_stdio_tools_changed(api);
 }
 

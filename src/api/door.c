@@ -1,97 +1,6 @@
 #include "base/base.h"
-#include "api/door.h"
-#include "api/api.h"
+#include "api/door_private.h"
 #include "api/relay.h"
-#include "mcp/jsonrpc.h"
-
-enum {
-	ESCAPED_LONGEST = 6, /* bytes that one byte of a string takes at most: \\u0001 */
-	RENAMED_EXTRA = 16,  /* {"name":"",} */
-};
-
-/* -- the list ------------------------------------------------------------------------------------------------------------ */
-
-/* The Tool object with another name: every other member as the server wrote it, in its order. */
-static struct str tool_renamed(struct str raw, struct str name, struct arena *arena)
-{
-	struct jsonrpc_members members;
-	struct json_writer w;
-	struct buf out;
-	struct str text;
-
-	/* A name grows at most sixfold when it is escaped. */
-	buf_init(&out, raw.n + RENAMED_EXTRA + ESCAPED_LONGEST * name.n);
-	json_writer_init(&w, &out, false);
-	if (jsonrpc_members(raw, arena, &members, NULL) < 0)
-		return raw;
-	json_write_object_begin(&w);
-	json_member_str(&w, STR("name"), name);
-	for (size_t i = 0; i < members.count; i++)
-		if (!str_eq(members.at[i].key, STR("name")))
-			json_member_raw(&w, members.at[i].key, members.at[i].raw);
-	json_write_object_end(&w);
-	text = arena_copy(arena, buf_str(&out));
-	buf_release(&out);
-	return text;
-}
-
-static bool passes_through(const struct api_door *door, const struct hub_server *server)
-{
-	for (size_t i = 0; i < door->passthrough.count; i++)
-		if (str_eq(door->passthrough.items[i], server->name) ||
-		    str_eq(door->passthrough.items[i], server->namespace))
-			return true;
-	return false;
-}
-
-static void list_server(struct api_door *door, const struct hub_server *server)
-{
-	bool own_names = passes_through(door, server);
-
-	if (!server->snapshot || (!door->full && !own_names))
-		return;
-	for (size_t i = 0; i < server->snapshot->count; i++) {
-		const struct catalogue_tool *tool = &server->snapshot->tools[i];
-
-		door->tools[door->tool_count++] =
-			own_names ? arena_copy(&door->list_arena, tool->raw)
-				  : tool_renamed(tool->raw, tool->listed_name, &door->list_arena);
-	}
-}
-
-static void list_facade(struct api_door *door)
-{
-	for (size_t i = 0; i < OPERATION_COUNT && !door->full; i++) {
-		_cleanup_buf_ struct buf out = { 0 };
-		struct json_writer w;
-
-		if (!operations[i].tool.n)
-			continue;
-		api_writer_init(&w, &out);
-		operation_write_tool(&operations[i], &w);
-		door->tools[door->tool_count++] = arena_copy(&door->list_arena, buf_str(&out));
-	}
-}
-
-/* The list is made once for each state of the catalogue: clients ask for it more often than it changes. */
-static void door_make_list(struct api_door *door)
-{
-	struct hub *hub = door->api->hub;
-	const struct hub_server *server;
-	size_t room = OPERATION_COUNT;
-
-	if (door->generation == hub->generation)
-		return;
-	arena_release(&door->list_arena);
-	door->tool_count = 0;
-	door->generation = hub->generation;
-	list_for_each(server, &hub->servers, node)
-		room += server->snapshot ? server->snapshot->count : 0;
-	door->tools = arena_array(&door->list_arena, struct str, room);
-	list_facade(door);
-	list_for_each(server, &hub->servers, node)
-		list_server(door, server);
-}
 
 struct door_list {
 	struct door_work work;
@@ -110,7 +19,11 @@ static void door_answer_list(struct mcp_server_call *call)
 
 	door_make_list(door);
 	call->owner = NULL;
-	mcp_answer_tools(call, door->tools, door->tool_count);
+	if (door->names_err.code)
+		mcp_answer_error(call, &(struct mcp_error){ .code = MCP_INTERNAL_ERROR,
+							    .message = str_of(door->names_err.message) });
+	else
+		mcp_answer_tools(call, door->tools, door->tool_count);
 }
 
 static void door_listed(struct hub_ready *ready)
@@ -195,15 +108,18 @@ static void door_tools_call(struct mcp_server_call *call)
 	const struct operation *operation = door->full ? NULL : operation_tool(call->name);
 	struct hub_server *server;
 	struct str tool;
+	struct err err;
 
 	door->api->last_use = loop_now(door->api->loop);
-	/* Where a passed-through tool has the name of one of ours, the server's comes first: it was asked for by name. */
-	if (hub_resolve_tool(door->api->hub, call->name, &door->passthrough, call->arena, &server, &tool,
-			     NULL) == 0 &&
-	    (door->full || passes_through(door, server)))
-		relay_start(call, door->api, server, tool);
-	else if (operation)
+	if (operation)
 		door_facade_call(door, call, operation);
+	else if (door_check_name(door, call->name, &err) < 0)
+		mcp_answer_error(call, &(struct mcp_error){ .code = MCP_INVALID_PARAMS,
+							    .message = str_of(err.message) });
+	else if (hub_resolve_tool(door->api->hub, call->name, &door->passthrough, call->arena, &server, &tool,
+				  NULL) == 0 &&
+		 (door->full || door_passes_through(door, server)))
+		relay_start(call, door->api, server, tool);
 	else
 		mcp_answer_unknown_tool(call);
 }
@@ -216,7 +132,8 @@ static struct str door_find_tool(struct mcp_server *mcp, struct str name, struct
 	struct hub_server *server;
 	struct str tool;
 
-	if (hub_resolve_tool(door->api->hub, name, &door->passthrough, arena, &server, &tool, NULL) < 0 ||
+	if ((!door->full && operation_tool(name)) ||
+	    hub_resolve_tool(door->api->hub, name, &door->passthrough, arena, &server, &tool, NULL) < 0 ||
 	    !server->snapshot)
 		return str_make(NULL, 0);
 	known = catalogue_find(server->snapshot, tool);
@@ -257,13 +174,6 @@ static struct setting_items copy_items(struct setting_items items, struct arena 
 	return (struct setting_items){ copy, items.count };
 }
 
-static const char door_instructions[] =
-	"mcpx gives you every configured MCP server through a few tools. mcpx_namespaces lists the servers, mcpx_search finds tools, "
-	"mcpx_types shows how they are called. Prefer mcpx_exec for anything that takes more than one call: write a short TypeScript "
-	"snippet in which each namespace is an object and each tool a function that takes one object, for example "
-	"`const r = await files.read_text_file({ path: 'README.md' }); return r.length`. Only what the snippet returns, emits or logs "
-	"comes back. Pass bytes to `await artifact(name, data)` and return its link instead of the bytes.";
-
 /* Two of them are hot: http.callBodyLimit and pool.lineMax. */
 static struct mcp_server_limits door_limits(const struct settings *set)
 {
@@ -293,20 +203,35 @@ void door_init(struct api_door *door, struct api *api, unsigned mode, struct set
 	mcp_server_init(&door->server, &door_handler, &limits, door);
 	door->server.info =
 		arena_printf(&door->arena, "{\"name\":\"mcpx\",\"version\":\"%s\"}", api->version);
-	door->server.instructions =
-		door->full ? str_make(NULL, 0) : str_make(door_instructions, sizeof(door_instructions) - 1);
 	door->server.tools_changed = true;
 	door->server.logging = true;
 	door->server.tools_ttl_ms = (int64_t)settings_duration(set, SETTING_PROTO_MESSAGES_LIST_MAX_AGE);
+	door_describe(door);
+}
+
+int door_check(struct api_door *door, struct err *err)
+{
+	door_make_list(door);
+	if (door->names_err.code)
+		*err = door->names_err;
+	return door->names_err.code;
+}
+
+void door_tools_changed(struct api_door *door)
+{
+	door_describe(door);
+	mcp_server_tools_changed(&door->server);
 }
 
 void door_adjust(struct api_door *door)
 {
 	door->server.limits = door_limits(door->api->settings);
+	door_describe(door);
 }
 
 void door_release(struct api_door *door)
 {
+	buf_release(&door->instructions);
 	arena_release(&door->list_arena);
 	arena_release(&door->arena);
 }

@@ -4,12 +4,17 @@
  * In mode code-mode it lists the facade: one tool for each operation of the table that has one. In mode full it lists every tool of every upstream server
  * as "<namespace>__<tool>". The servers named in `passthrough` show their tools under their own names in either mode. One door serves the MCP endpoint;
  * each `mcpx serve` brings a door of its own with its own mode.
+ *
+ * A name stands for one tool. Where a passed-through tool is called as one of the facade, the facade's keeps the name, the other is listed with its
+ * namespace, and the instructions say so. Where two passed-through servers have one name, or there is no server of a name in `passthrough`, the list is an
+ * error that says which: a client must not call one tool when it means another.
  */
 #ifndef API_DOOR_H
 #define API_DOOR_H
 
 #include "base/arena.h"
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "mcp/server.h"
@@ -32,7 +37,9 @@ struct api_door {
 	struct arena list_arena; /* of the list below */
 	struct str *tools;	 /* raw Tool objects */
 	size_t tool_count;
-	uint64_t generation; /* of the hub, that the list was made for; UINT64_MAX: none yet */
+	uint64_t generation;  /* of the hub, that the list was made for; UINT64_MAX: none yet */
+	struct err names_err; /* why that is no list; code 0: it is one */
+	struct buf instructions;
 };
 
 /* `mode` is a CHOICE_SERVE_MODE_ constant. The items are copied. */
@@ -40,6 +47,10 @@ void door_init(struct api_door *door, struct api *api, unsigned mode, struct set
 /* Takes the limits that the settings now say. For a door whose peers come and go: a channel keeps those that it began with. */
 void door_adjust(struct api_door *door);
 void door_release(struct api_door *door);
+/* Whether it can list what it is asked to, as far as is known: ERR_INVALID for an unknown server, ERR_EXISTS for a name that two servers have. */
+int door_check(struct api_door *door, struct err *err);
+/* The servers or their tools are others: tells the clients. */
+void door_tools_changed(struct api_door *door);
 
 /* Handles GET /v1/stdio: upgrades the connection to a channel of lines and serves MCP on it, with the query's mode and passthrough. */
 void door_stdio_request(struct api *api, struct http_request *request);

@@ -145,10 +145,16 @@ static void stdio_open(struct api *api, struct http_request *request, unsigned m
 {
 	struct stdio_door *at = stdio_new(api, request, mode);
 	_cleanup_buf_ struct buf surplus = { 0 };
+	struct err err;
 	int fd;
 
 	buf_init(&surplus, settings_bytes(api->settings, SETTING_HTTP_HEADER_LIMIT));
 	list_append(&api->stdio_doors, &at->node);
+	if (door_check(&at->door, &err) < 0) {
+		api_respond_error(request, err.code == ERR_EXISTS ? 409 : 400, str_of(err.message), NULL, 0);
+		stdio_close_later(at);
+		return;
+	}
 	if (http_upgrade(request, STR(STDIO_PROTOCOL), NULL, 0, &fd, &surplus) < 0 ||
 	    channel_start(&at->channel, api->loop, fd, settings_bytes(api->settings, SETTING_POOL_LINE_MAX),
 			  &stdio_events, NULL) < 0)
@@ -195,5 +201,5 @@ void door_stdio_tools_changed(struct api *api)
 	struct stdio_door *at;
 
 	list_for_each(at, &api->stdio_doors, node)
-		mcp_server_tools_changed(&at->door.server);
+		door_tools_changed(&at->door);
 }

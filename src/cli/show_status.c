@@ -149,6 +149,7 @@ static void instance_warnings(struct cli *cli, const struct json *instance, stru
 static void server_problems(struct cli *cli, const struct json *server, struct buf *out)
 {
 	struct str error = json_str(json_get(server, STR("lastError")));
+	struct str repeated = json_str(json_get(server, STR("repeatedTool")));
 	const struct json *instance;
 
 	if (error.n) {
@@ -160,6 +161,11 @@ static void server_problems(struct cli *cli, const struct json *server, struct b
 		buf_append_char(out, '\n');
 		indented(cli, out, STYLE_PLAIN, error);
 	}
+	if (repeated.n)
+		indented(cli, out, STYLE_FAINT,
+			 arena_printf(&cli->arena,
+				      "%.*s lists \"%.*s\" more than once: only the first can be called",
+				      STR_ARG(json_str(json_get(server, STR("name")))), STR_ARG(repeated)));
 	json_for_each(instance, json_get(server, STR("instances"))) {
 		struct str first = json_str(json_get(instance, STR("noiseFirst")));
 

@@ -186,6 +186,12 @@ struct catalogue_snapshot *catalogue_build(struct str namespace, const struct st
 			snapshot->skipped++;
 			continue;
 		}
+		/* It could never be called: what the server hears is a name. */
+		if (map_get(&snapshot->names, tool->name)) {
+			if (snapshot->repeated++ == 0)
+				snapshot->repeated_name = tool->name;
+			continue;
+		}
 		snapshot->count++;
 		snapshot->hash = hash_str(items[i], snapshot->hash);
 		snapshot_claim(snapshot, tool->name, tool);

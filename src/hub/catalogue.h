@@ -39,13 +39,15 @@ struct catalogue_snapshot {
 	size_t count;
 	struct str instructions; /* the server's own; empty when it gave none */
 	uint64_t fetched_at;	 /* wall clock, ms */
-	uint64_t hash;	  /* of all raw tools in order and the instructions: equal hashes, nothing changed */
-	size_t skipped;	  /* entries that were no usable tool: no object, or without a name */
-	struct map names; /* every name by which a tool can be called -> struct catalogue_tool */
+	uint64_t hash;	 /* of all raw tools in order and the instructions: equal hashes, nothing changed */
+	size_t skipped;	 /* entries that were no usable tool: no object, or without a name */
+	size_t repeated; /* entries with a name that an earlier one has */
+	struct str repeated_name; /* of the first of them */
+	struct map names;	  /* every name by which a tool can be called -> struct catalogue_tool */
 };
 
-/* Builds a snapshot from the Tool objects that a server sent, in its order. Entries that are no object or have no name are skipped and counted;
- * a name that comes again is listed under another one. Never fails: the result may be empty. */
+/* Builds a snapshot from the Tool objects that a server sent, in its order. Entries that are no object or have no name are skipped and counted,
+ * and so are those with a name that came before: only the first can be called. Never fails: the result may be empty. */
 struct catalogue_snapshot *catalogue_build(struct str namespace, const struct str *items, size_t count,
 					   struct str instructions, uint64_t fetched_at, uint64_t seed);
 

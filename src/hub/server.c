@@ -285,6 +285,10 @@ static void describe_catalogue(const struct hub_server *server, struct json_writ
 			now > shown->fetched_at ? (now - shown->fetched_at) / MS_PER_SECOND : 0);
 	if (shown->skipped)
 		json_member_u64(w, STR("skippedTools"), shown->skipped);
+	if (shown->repeated) {
+		json_member_u64(w, STR("repeatedTools"), shown->repeated);
+		json_member_str(w, STR("repeatedTool"), shown->repeated_name);
+	}
 }
 
 void hub_server_describe(const struct hub_server *server, struct json_writer *w)

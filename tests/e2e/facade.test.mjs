@@ -1,9 +1,10 @@
 // What MCP clients see of servers that are odd, too large, or named alike: the official SDK, which judges what it is given, is the client.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { run } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
 import { get } from '../lib/http.mjs';
-import { httpClient } from '../lib/mcp.mjs';
+import { httpClient, stdioClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
@@ -93,3 +94,70 @@ for (const env of [full, { MCPX_MCP_PASSTHROUGH: 'odd' }])
 		for (const { tool, inputSchema, outputSchema } of known.filter(({ tool }) => Object.hasOwn(odd, tool)))
 			assert.deepEqual({ inputSchema, outputSchema }, { inputSchema: odd[tool].inputSchema, outputSchema: odd[tool].outputSchema }, tool);
 	});
+
+const named = (...names) => ({ tools: names.map((name) => ({ name, description: `another ${name}`, inputSchema: { type: 'object' } })) });
+
+test('a name stands for one tool: who asks for two is told both', async (t) => {
+	const scratch = newScratch(t);
+	const config = scratch.writeConfig({
+		mcpServers: { one: scriptedServer(), two: scriptedServer(), dup: scriptedServer(named('same', 'same', 'echo')), ours: { ...scriptedServer(named('mcpx_call')), mcpx: { tools: ['mcpx_call'] } } },
+	});
+	const daemon = await startDaemon(scratch, { config, tcp: true, env: { MCPX_MCP_PASSTHROUGH: 'one,two' } });
+	await get(daemon.socket, '/v1/tools');
+
+	const clash = /the servers one and two both have a tool called "echo": leave one of them out/;
+	const http = await httpClient(scratch, `${daemon.url}/mcp`);
+	await assert.rejects(http.listTools(), clash);
+	await assert.rejects(http.callTool({ name: 'echo', arguments: {} }), clash);
+	assert.equal((await http.callTool({ name: 'mcpx_health', arguments: {} })).isError, undefined);
+
+	// At the start, when the tools are known already.
+	for (const [names, problem] of [
+		['one,two', clash],
+		['one,nosuchserver', /mcp.passthrough \(--passthrough\): no server is called "nosuchserver"; there are: one, two, dup, ours/],
+	]) {
+		const refused = await run(scratch, ['--config', config, 'serve', '--passthrough', names]);
+		assert.notEqual(refused.status, 0);
+		assert.match(refused.stderr, problem);
+		assert.equal(refused.stdout, '');
+	}
+
+	// What a server lists twice can be called once, and the status says so.
+	const listed = (await get(daemon.socket, '/v1/tools?ns=dup')).json.map(({ tool, description }) => [tool, description]);
+	assert.equal(listed.filter(([tool]) => tool === 'same').length, 1);
+	assert.deepEqual(listed.find(([tool]) => tool === 'echo'), ['echo', 'The tool echo of the scripted server']);
+	const status = (await get(daemon.socket, '/v1/status')).json.servers.find(({ name }) => name === 'dup');
+	assert.deepEqual([status.repeatedTools, status.repeatedTool], [2, 'same']);
+	assert.match((await run(scratch, ['--config', config, 'status'])).stdout, /dup lists "same" more than once: only the first can be called/);
+	const alone = await stdioClient(scratch, ['--config', config, 'serve', '--passthrough', 'dup']);
+	const names = (await alone.listTools()).tools.map(({ name }) => name);
+	assert.deepEqual([...new Set(names)], names);
+
+	// Ours keep their names; the other is there under its full one.
+	const facade = await stdioClient(scratch, ['--config', config, 'serve', '--passthrough', 'ours']);
+	const { tools } = await facade.listTools();
+	assert.deepEqual(tools.filter(({ name }) => /mcpx_call/.test(name)).map(({ name }) => name), ['mcpx_call', 'ours__mcpx_call']);
+	assert.match(facade.getInstructions(), /mcpx_call is the tool of mcpx; the tool of that name of the server ours is ours__mcpx_call\./);
+	assert.match((await facade.callTool({ name: 'mcpx_call', arguments: {} })).content[0].text, /"namespace" is missing/);
+	await assert.rejects(facade.callTool({ name: 'ours__mcpx_call', arguments: {} }), /Unknown tool: mcpx_call/);
+});
+
+test('clients are told what the servers say of themselves, each within its share', async (t) => {
+	const scratch = newScratch(t);
+	const mcpServers = {
+		kind: scriptedServer({ instructions: 'Be kind.' }),
+		'long-one': scriptedServer({ instructions: '\u00e9'.repeat(5000) }),
+		silent: scriptedServer(),
+	};
+	const config = scratch.writeConfig({ mcpServers });
+	const daemon = await startDaemon(scratch, { config, tcp: true, env: { ...full, MCPX_MCP_INSTRUCTIONS_MAX: '201B' } });
+	await get(daemon.socket, '/v1/tools');
+	const told = (await httpClient(scratch, `${daemon.url}/mcp`)).getInstructions();
+	assert.equal(told, `Instructions of the server kind:\nBe kind.\n\nInstructions of the server long-one (long_one):\n${'\u00e9'.repeat(50)} [the first 100 of 10000 bytes: mcp.instructionsMax]`);
+
+	const facade = await stdioClient(scratch, ['--config', config, 'serve', '--mode', 'code-mode']);
+	assert.match(facade.getInstructions(), /^mcpx gives you/);
+	assert.doesNotMatch(facade.getInstructions(), /kind/);
+	const shown = await stdioClient(scratch, ['--config', config, 'serve', '--mode', 'code-mode', '--passthrough', 'kind']);
+	assert.match(shown.getInstructions(), /^mcpx gives you[^]*\n\nInstructions of the server kind:\nBe kind\.$/);
+});

@@ -5,6 +5,7 @@
 //   startMs    wait that long before reading                    startFail  exit with that status at once, saying so on stderr
 //   noise      lines that are no JSON, before every answer      stubborn   ignore the end of stdin and SIGTERM
 //   forks      start that many children that outlive it         revision   the newest protocol revision it knows
+//   instructions  what it says of itself
 // Its tools: echo {text}, env {name}, sleep {ms}, fail {text}, error {text}, exit {status}, big {bytes}, image {}, progress {steps, ms},
 // pid {}, structured {value}, nested {depth}, announce {} (adds the tool `late` and says that the list changed).
 import { spawn } from 'node:child_process';
@@ -117,6 +118,7 @@ async function answer({ method, params = {}, id }) {
 				protocolVersion: revisions.includes(params.protocolVersion) && params.protocolVersion <= newest ? params.protocolVersion : newest,
 				capabilities: { tools: { listChanged: true }, logging: {} },
 				serverInfo: { name: options.name ?? 'scripted', version: '1.0.0' },
+				...(options.instructions && { instructions: options.instructions }),
 			};
 		case 'ping':
 		case 'logging/setLevel':
