@@ -160,7 +160,8 @@ const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct ar
  * not waited for that long again until its try has ended, but by those who name it.
  */
 struct hub_wait {
-	struct str only; /* names or namespaces, with commas; empty: all */
+	struct str
+		only; /* names or namespaces, with commas, also with a tool ("files.read_file"); empty: all */
 	bool fresh;
 	uint64_t deadline_ms;
 };

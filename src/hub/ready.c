@@ -6,6 +6,12 @@
 #include "hub/hub.h"
 #include "hub/refresh.h"
 
+/* "files", or "files.read_file": a tool of it is wanted, so its list is. */
+static bool begins_with(struct str wanted, struct str name)
+{
+	return str_starts_with(wanted, name) && (wanted.n == name.n || wanted.p[name.n] == '.');
+}
+
 static bool is_wanted(const struct hub_ready *ready, const struct hub_server *server)
 {
 	struct str rest = ready->wait.only, name;
@@ -13,7 +19,8 @@ static bool is_wanted(const struct hub_ready *ready, const struct hub_server *se
 	if (!rest.n)
 		return true;
 	while (str_split(&rest, ',', &name))
-		if (str_eq(str_trim(name), server->namespace) || str_eq(str_trim(name), server->name))
+		if (begins_with(str_trim(name), server->namespace) ||
+		    begins_with(str_trim(name), server->name))
 			return true;
 	return false;
 }
