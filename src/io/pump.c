@@ -10,8 +10,9 @@
 /* One way: what was read and not yet written. */
 struct way {
 	char piece[PUMP_PIECE];
-	size_t at, end; /* the rest is piece[at..end) */
-	bool ended;	/* nothing more comes */
+	struct str rest; /* in `piece`, or what the owner gave */
+	bool ended;	 /* nothing more comes */
+	bool closed;	 /* nothing more is taken */
 };
 
 struct pump {
@@ -19,6 +20,7 @@ struct pump {
 	struct way up;	 /* input to socket */
 	struct way down; /* socket to output */
 	bool shut;	 /* the peer knows that the input has ended */
+	bool skipping;	 /* the line that is not for the output */
 	uint64_t drain_until;
 };
 
@@ -30,11 +32,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static size_t way_rest(const struct way *way)
-{
-	return way->end - way->at;
 }
 
 static bool would_wait(void)
@@ -52,8 +49,7 @@ static int way_fill(struct way *way, int fd, const char *what, struct err *err)
 		n = 0;
 	if (n < 0)
 		return would_wait() ? 0 : err_errno(err, "cannot read %s", what);
-	way->at = 0;
-	way->end = (size_t)n;
+	way->rest = str_make(way->piece, (size_t)n);
 	way->ended = n == 0;
 	return 0;
 }
@@ -77,7 +73,7 @@ static int way_drain(struct way *way, ssize_t written, const char *what, struct 
 {
 	if (written < 0)
 		return would_wait() ? 0 : err_errno(err, "cannot write to %s", what);
-	way->at += (size_t)written;
+	way->rest = str_from(way->rest, (size_t)written);
 	return 0;
 }
 
@@ -87,19 +83,19 @@ static int way_drain(struct way *way, ssize_t written, const char *what, struct 
 static void pump_watch(const struct pump *pump, struct pollfd watched[WATCHED])
 {
 	const struct pump_options *options = pump->options;
-	bool read_input = !pump->up.ended && way_rest(&pump->up) == 0;
-	bool read_socket = !pump->down.ended && way_rest(&pump->down) == 0;
+	bool read_input = !pump->up.ended && pump->up.rest.n == 0;
+	bool read_socket = !pump->down.ended && pump->down.rest.n == 0;
 
 	watched[INPUT] = (struct pollfd){ .fd = read_input ? options->input_fd : -1, .events = POLLIN };
 	watched[SOCKET] = (struct pollfd){ .fd = options->socket_fd };
 	if (read_socket)
 		watched[SOCKET].events |= POLLIN;
-	if (way_rest(&pump->up))
+	if (pump->up.rest.n && !pump->up.closed)
 		watched[SOCKET].events |= POLLOUT;
 	if (!watched[SOCKET].events)
 		watched[SOCKET].fd = -1;
 	watched[OUTPUT] = (struct pollfd){ .fd = options->output_fd };
-	if (way_rest(&pump->down))
+	if (pump->down.rest.n)
 		watched[OUTPUT].events |= POLLOUT;
 }
 
@@ -117,7 +113,7 @@ static int pump_timeout(const struct pump *pump)
 /* Once: the last of the input is sent, so that the peer may know that it was the last. */
 static void pump_shut(struct pump *pump)
 {
-	if (!pump->up.ended || way_rest(&pump->up) || pump->shut)
+	if (!pump->up.ended || pump->up.rest.n || pump->up.closed || pump->shut)
 		return;
 	pump->shut = true;
 	(void)shutdown(pump->options->socket_fd, SHUT_WR);
@@ -129,21 +125,40 @@ static void pump_shut(struct pump *pump)
 static int pump_send(struct pump *pump, struct err *err)
 {
 	struct way *up = &pump->up;
-	ssize_t sent = send(pump->options->socket_fd, up->piece + up->at, way_rest(up), MSG_NOSIGNAL);
+	const struct pump_options *options = pump->options;
+	ssize_t sent = send(options->socket_fd, up->rest.p, up->rest.n, MSG_NOSIGNAL);
 
 	if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) {
-		up->at = up->end;
-		up->ended = true;
+		up->closed = up->ended = true;
 		return 0;
 	}
+	if (sent > 0 && options->sent)
+		options->sent(options->context, str_slice(up->rest, 0, (size_t)sent));
 	return way_drain(up, sent, "the connection", err);
+}
+
+static int pump_receive(struct pump *pump, struct err *err)
+{
+	const struct pump_options *options = pump->options;
+	struct way *down = &pump->down;
+	int r = way_fill(down, options->socket_fd, "the connection", err);
+	size_t end;
+
+	if (r == 0 && down->rest.n && options->received)
+		options->received(options->context, down->rest);
+	if (r == 0 && pump->skipping) {
+		end = str_find_char(down->rest, '\n');
+		pump->skipping = end == STR_NONE;
+		down->rest = str_from(down->rest, pump->skipping ? down->rest.n : end + 1);
+	}
+	return r;
 }
 
 static int pump_up(struct pump *pump, const struct pollfd watched[WATCHED], struct err *err)
 {
 	if (watched[INPUT].revents)
 		return way_fill(&pump->up, pump->options->input_fd, "standard input", err);
-	if (way_rest(&pump->up) && watched[SOCKET].revents & (POLLOUT | POLLERR | POLLHUP))
+	if (pump->up.rest.n && !pump->up.closed && watched[SOCKET].revents & (POLLOUT | POLLERR | POLLHUP))
 		return pump_send(pump, err);
 	return 0;
 }
@@ -153,13 +168,12 @@ static int pump_down(struct pump *pump, const struct pollfd watched[WATCHED], st
 	const struct pump_options *options = pump->options;
 	struct way *down = &pump->down;
 
-	if (way_rest(down) && watched[OUTPUT].revents & POLLOUT)
-		return way_drain(down,
-				 write_output(options->output_fd, down->piece + down->at, way_rest(down)),
+	if (down->rest.n && watched[OUTPUT].revents & POLLOUT)
+		return way_drain(down, write_output(options->output_fd, down->rest.p, down->rest.n),
 				 "standard output", err);
-	if (way_rest(down) == 0 && watched[SOCKET].events & POLLIN &&
+	if (down->rest.n == 0 && watched[SOCKET].events & POLLIN &&
 	    watched[SOCKET].revents & (POLLIN | POLLHUP | POLLERR))
-		return way_fill(down, options->socket_fd, "the connection", err);
+		return pump_receive(pump, err);
 	return 0;
 }
 
@@ -168,7 +182,7 @@ static bool pump_over(const struct pump *pump, const struct pollfd watched[WATCH
 {
 	if (watched[OUTPUT].revents & (POLLERR | POLLNVAL | POLLHUP))
 		*ret_end = PUMP_OUTPUT_GONE;
-	else if (pump->down.ended && way_rest(&pump->down) == 0)
+	else if (pump->down.ended && pump->down.rest.n == 0)
 		*ret_end = pump->shut ? PUMP_FINISHED : PUMP_PEER_CLOSED;
 	else if (pump->drain_until && now_ms() >= pump->drain_until)
 		*ret_end = PUMP_DRAIN_LIMIT;
@@ -183,11 +197,10 @@ int pump_run(const struct pump_options *options, enum pump_end *ret_end, struct 
 	struct pollfd watched[WATCHED];
 	int r;
 
-	BUG_ON(options->first.n > PUMP_PIECE);
 	pump->options = options;
-	if (options->first.n)
-		memcpy(pump->down.piece, options->first.p, options->first.n);
-	pump->down.end = options->first.n;
+	pump->up.rest = options->ahead;
+	pump->down.rest = options->first;
+	pump->skipping = options->skip_line;
 	do {
 		pump_watch(pump, watched);
 		if (poll(watched, WATCHED, pump_timeout(pump)) < 0 && errno != EINTR)
@@ -196,5 +209,7 @@ int pump_run(const struct pump_options *options, enum pump_end *ret_end, struct 
 			return r;
 		pump_shut(pump);
 	} while (!pump_over(pump, watched, ret_end));
+	if (options->left)
+		buf_append(options->left, pump->up.rest);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #define IO_PUMP_H
 
 #include "base/base.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -25,8 +26,16 @@ enum pump_end {
 struct pump_options {
 	int input_fd, output_fd;
 	int socket_fd;	   /* non-blocking */
-	struct str first;  /* for the output, before what comes from the socket; at most PUMP_PIECE bytes */
+	struct str first;  /* for the output, before what comes from the socket */
 	uint64_t drain_ms; /* between the end of the input and the peer's; 0: as long as it takes */
+
+	struct str ahead; /* for the socket, before what comes from the input; any length */
+	bool skip_line;	  /* what the socket gives up to its first "\n" is not for the output */
+	struct buf *left; /* NULL, or gets what was read from the input and could not be sent any more */
+	/* NULL, or called with what went to the socket, and with what came from it. */
+	void (*sent)(void *context, struct str bytes);
+	void (*received)(void *context, struct str bytes);
+	void *context;
 };
 
 /* Runs to the end; ERR_IO when a descriptor fails. Reading an output that was closed raises SIGPIPE unless that is ignored. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { run, start } from '../lib/command.mjs';
+import { run, runJson, start } from '../lib/command.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
 
@@ -53,15 +53,84 @@ test('megabytes pass both ways, and wait for a slow reader', async (t) => {
 	texts.forEach((text, i) => assert.ok(found.get(i + 1).result.content[0].text === text, `answer ${i + 1}`));
 });
 
-test('a daemon that stops ends the channel with a word', async (t) => {
+// A client of `mcpx serve` that reads answers while it asks.
+function client(scratch, words = []) {
+	const child = start(scratch, mcpx, ['serve', '--mode', 'full', ...words], { stdin: null });
+	let text = '';
+	const seen = [];
+	const waiting = [];
+	child.stdout.on('data', (data) => {
+		const lines = (text + data).split('\n');
+		text = lines.pop();
+		seen.push(...lines.filter(Boolean).map((one) => JSON.parse(one)));
+		for (const look of [...waiting]) look();
+	});
+	const message = (which) =>
+		new Promise((resolve) => {
+			const look = () => {
+				const found = seen.find(which);
+				if (!found) return;
+				waiting.splice(waiting.indexOf(look), 1);
+				resolve(found);
+			};
+			waiting.push(look);
+			look();
+		});
+	return { child, say: (text) => child.stdin.write(text), seen, message, answer: (id) => message((one) => one.id === id) };
+}
+
+const daemonPid = async (scratch) => (await runJson(scratch, ['health', '--json'])).pid;
+
+test('a client outlives the daemon, and hears what became of its requests', async (t) => {
 	const scratch = newHome(t);
-	const child = start(scratch, mcpx, ['serve'], { stdin: null });
-	child.stdin.write(hello);
-	await once(child.stdout, 'data');
+	const { child, say, seen, message, answer } = client(scratch);
+	say(hello);
+	await answer(0);
+	say(call(1, 'scripted__sleep', { ms: 600_000 }));
+	say(call('two', 'scripted__echo', { text: 'quick' }));
+	assert.equal((await answer('two')).result.content[0].text, 'quick');
+	const killed = await daemonPid(scratch);
+	process.kill(killed, 'SIGKILL');
+	assert.match((await answer(1)).error.message, /the daemon ended while this request was under way: whether it took effect is not known/);
+	say(call(3, 'scripted__echo', { text: 'again' }));
+	assert.equal((await answer(3)).result.content[0].text, 'again');
+	await message(({ method }) => method === 'notifications/tools/list_changed');
+	assert.notEqual(await daemonPid(scratch), killed);
+	assert.equal(seen.filter(({ id }) => id === 0).length, 1, 'the handshake was answered twice');
 	await run(scratch, ['stop']);
+	say(call(4, 'scripted__echo', { text: 'after an orderly stop' }));
+	assert.equal((await answer(4)).result.content[0].text, 'after an orderly stop');
+	await run(scratch, ['stop']);
+	child.stdin.end();
+	assert.deepEqual((({ status, stderr }) => [status, stderr])(await child.finished), [0, '']);
+	assert.match((await run(scratch, ['health'])).stderr, /no daemon is running/, 'the end of the input started one');
+});
+
+test('what a client was saying when the daemon ended is not said by halves to the next', async (t) => {
+	const scratch = newHome(t);
+	const { child, say, answer } = client(scratch);
+	say(hello);
+	await answer(0);
+	say(call(1, 'scripted__echo', { text: 'x'.repeat(200_000) }).slice(0, 150_000));
+	process.kill(await daemonPid(scratch), 'SIGKILL');
+	assert.match((await answer(1)).error.message, /the daemon ended/);
+	say(`the rest of it\n${call(2, 'scripted__echo', { text: 'whole' })}`);
+	assert.equal((await answer(2)).result.content[0].text, 'whole');
+	child.stdin.end();
+	assert.equal((await child.finished).status, 0);
+});
+
+test('without autostart a client ends after its daemon, with a word', async (t) => {
+	const scratch = newHome(t);
+	await run(scratch, ['ls']);
+	const { child, say, answer } = client(scratch, ['--daemon-autostart=false']);
+	say(hello);
+	await answer(0);
+	await run(scratch, ['stop']);
+	say(line({ id: 1, method: 'ping' }));
 	const { status, stderr } = await child.finished;
 	assert.equal(status, 1);
-	assert.match(stderr, /^mcpx: the daemon closed the channel/);
+	assert.match(stderr, /^mcpx: no daemon is running/);
 });
 
 test('a client that goes away ends it', async (t) => {
