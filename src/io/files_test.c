@@ -222,6 +222,57 @@ static void only_old_temporary_files_are_swept(void **state)
 
 /* -- directories ------------------------------------------------------------------------------------------------------ */
 
+static bool begins_with_k(_unused_ void *context, struct str name)
+{
+	return str_starts_with(name, STR("k"));
+}
+
+static void count_removed(void *context, struct str name)
+{
+	assert_int_equal(access(name.p, F_OK), -1);
+	(*(unsigned *)context)++;
+}
+
+static void old_and_many_files_are_pruned(void **state)
+{
+	static const char *const names[] = { "k1", "k2", "k3", "k4", "other" };
+	unsigned removed = 0;
+	struct directory_prune options = { .takes = begins_with_k,
+					   .removed = count_removed,
+					   .context = &removed,
+					   .now_ms = 10000 * 1000,
+					   .keep_ms = 3500 * 1000,
+					   .keep_files = 4 };
+
+	(void)state;
+	/* The first is the oldest: 4000, 3000, 2000 and 1000 seconds. */
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const time_t then = (time_t)(6000 + 1000 * i);
+		const struct timespec times[] = { { .tv_sec = then }, { .tv_sec = then } };
+
+		assert_int_equal(
+			file_write(names[i], STR("x"), &(struct file_write_options){ .mode = 0600 }, NULL),
+			0);
+		assert_int_equal(utimensat(AT_FDCWD, names[i], times, 0), 0);
+	}
+	assert_int_equal(mkdir("k-directory", 0700), 0);
+	directory_prune(".", &options);
+	assert_int_equal(removed, 1);
+	assert_int_equal(access("k1", F_OK), -1);
+	/* No age: only their number counts. */
+	options.keep_ms = 0;
+	directory_prune(".", &options);
+	assert_int_equal(removed, 1);
+	options.keep_files = 1;
+	directory_prune(".", &options);
+	assert_int_equal(removed, 3);
+	assert_int_equal(access("k4", F_OK), 0);
+	assert_int_equal(access("other", F_OK), 0);
+	assert_int_equal(access("k-directory", F_OK), 0);
+	directory_prune("nowhere", &options);
+	assert_int_equal(rmdir("k-directory"), 0);
+}
+
 static void a_private_directory_is_made_with_its_parents(void **state)
 {
 	struct stat st;
@@ -348,6 +399,7 @@ int main(void)
 		IN_A_DIRECTORY(a_symbolic_link_is_replaced),
 		IN_A_DIRECTORY(temporary_names_are_known),
 		IN_A_DIRECTORY(only_old_temporary_files_are_swept),
+		IN_A_DIRECTORY(old_and_many_files_are_pruned),
 		IN_A_DIRECTORY(a_private_directory_is_made_with_its_parents),
 		IN_A_DIRECTORY(a_directory_that_is_not_private_is_refused),
 		IN_A_DIRECTORY(a_directory_of_somebody_else_is_refused),
