@@ -219,14 +219,16 @@ static void linger_begin(struct http_connection *c)
 static bool request_end(struct http_connection *c)
 {
 	bool unread = !c->body.complete || c->input.n || c->must_linger;
+	bool more_may_come = unread || !c->half_closed;
 
 	request_release(c);
 	if (!c->close_after && !c->server->draining) {
 		c->state = CONNECTION_IDLE;
 		return true;
 	}
-	/* A close with unread input would reset the connection, and the peer might never see the answer. */
-	if (unread)
+	/* A close with unread input would reset the connection, and a peer that writes something more (node does: an empty piece) would be told of a
+	 * broken pipe: it might never see the answer. So one side is closed first (RFC 9112, section 9.6). */
+	if (more_may_come)
 		linger_begin(c);
 	else
 		connection_close(c);
@@ -450,7 +452,7 @@ static bool may_be_waiting(const struct http_connection *c)
 		return c->state != CONNECTION_LINGER && !wants_input(c);
 	/* Writing will tell. */
 	if (c->answer == ANSWER_GIVEN)
-		return !http_output_empty(&c->output);
+		return true;
 	return c->peer.local || (c->answer == ANSWER_NONE && c->minor == 1);
 }
 
@@ -472,12 +474,15 @@ static void peer_hung_up(struct http_connection *c)
 /* There is nothing more to read. */
 static void input_ended(struct http_connection *c)
 {
-	bool complete = c->state == CONNECTION_REQUEST && (c->body.complete || c->answer == ANSWER_GIVEN);
-
-	if (complete)
-		peer_hung_up(c);
-	else
+	if (c->state != CONNECTION_REQUEST || c->answer != ANSWER_GIVEN) {
 		http_connection_drop(c);
+		return;
+	}
+	/* The rest of the body, which was to be dropped, will not come. */
+	c->body.mode = BODY_REFUSED;
+	c->close_after = true;
+	peer_hung_up(c);
+	http_connection_wake(c);
 }
 
 static struct str add_input(struct http_connection *c, struct str bytes)

@@ -11,8 +11,12 @@ import { get, request } from './http.mjs';
 const clients = 8;
 const bodies = 400; // distinct ones: few enough that some are uploaded again while they are there
 const largest = 300_000;
-const quota = 24 << 20; // less than all of them together: some are refused
-const settings = { MCPX_ARTIFACTS_QUOTA: String(quota), MCPX_ARTIFACTS_LIST_LIMIT: '100000', MCPX_HTTP_SHUTDOWN_GRACE: '1s' };
+const quota = 4 << 20; // far less than all of them together: some are refused
+const settings = {
+	MCPX_ARTIFACTS_QUOTA: String(quota),
+	MCPX_ARTIFACTS_LIST_LIMIT: '100000',
+	MCPX_HTTP_LINGER: '1m', // a client that is refused early may be slow to hear of it on a busy machine
+};
 
 const sha256 = (bytes) => crypto.createHash('sha256').update(bytes).digest('hex');
 
@@ -82,7 +86,12 @@ class Trial {
 		const alive = { now: true };
 		const working = Array.from({ length: clients }, (_, client) => this.client(daemon.socket, alive, client));
 		const over = Promise.all(working);
-		await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 5 + this.roll(120)))]);
+		const enough = this.acknowledged + this.roll(25);
+		const moment = async () => {
+			while (this.acknowledged < enough) await new Promise((resolve) => setTimeout(resolve, 1));
+			await new Promise((resolve) => setTimeout(resolve, this.roll(10)));
+		};
+		await Promise.race([over, moment()]);
 		alive.now = false;
 		await daemon.kill();
 		this.kills++;

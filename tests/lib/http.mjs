@@ -11,6 +11,8 @@ export function request(address, method, target, { headers = {}, body } = {}) {
 		const fields = typeof body === 'object' && !Buffer.isBuffer(body) ? { 'content-type': 'application/json' } : {};
 		const message = http.request({ ...options(address), method, path: target, agent: false, headers: { host: 'localhost', ...fields, ...headers } });
 		message.on('error', reject);
+		// node forgets the socket when the answer is complete, which may be before the request is.
+		message.on('socket', (socket) => socket.on('error', reject));
 		message.on('response', async (response) => {
 			const chunks = [];
 			try {
