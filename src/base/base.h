@@ -85,6 +85,9 @@ static inline size_t size_max(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
+/* Not installed: what programs of others may call is their own business. */
+#if __has_include("base/banned.h")
 #include "base/banned.h"
+#endif
 
 #endif
