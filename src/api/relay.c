@@ -13,6 +13,8 @@ struct hub_caller relay_caller(const struct mcp_server_call *call)
 	const struct hub_caller *peer = call->session->peer;
 	struct hub_caller caller = peer ? *peer : (struct hub_caller){ 0 };
 
+	caller.is_client = true;
+	caller.era = mcp_era_of(call->revision);
 	/* A legacy session lasts; a modern request stands for itself and belongs to no session. */
 	if (!caller.session.n && call->session->state == MCP_SESSION_OPEN)
 		caller.session =

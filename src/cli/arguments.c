@@ -140,6 +140,20 @@ static int take_own_flag(struct parser *parser, const struct flag_word *word)
 	return (r = value_set(parser, input, word->shown, text)) < 0 ? r : 1;
 }
 
+/* A flag of the command's own that is a setting's as well is one spelling among others of that setting, which may not contradict each other. */
+static int take_command_flag(struct parser *parser, const struct flag_word *word)
+{
+	const char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
+	int r = take_own_flag(parser, word);
+	unsigned used;
+
+	if (r <= 0)
+		return r;
+	r = settings_add_flag(parser->context->settings, command_words(parser), word->whole.p, next, &used,
+			      parser->err);
+	return r < 0 ? r : 1;
+}
+
 /* The setting that a flag's name is for; a boolean's with "no-" in front too. */
 static bool find_setting(const struct parser *parser, struct str name, enum setting *ret_setting,
 			 bool *ret_negated)
@@ -249,7 +263,7 @@ static int take_flag(struct parser *parser)
 		parser->to->version = true;
 		return 0;
 	}
-	r = take_own_flag(parser, &word);
+	r = take_command_flag(parser, &word);
 	if (r == 0)
 		r = take_setting_flag(parser, &word);
 	if (r == 0)

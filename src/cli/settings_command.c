@@ -1,32 +1,186 @@
 /*
- * `mcpx settings`. `list` and `get` resolve here, which is what this command line will use; with --daemon the daemon is asked what it uses. The two
- * may differ, and that difference is what one wants to see: so both are answered in the same records and shown in the same way.
+ * `mcpx settings`. Settings that the daemon acts on are in force there and not here, so one that runs is asked, and its values are shown,
+ * with a word where this command's own layers say something else. None is started for that: without one, what is shown is what this command
+ * would start one with. --daemon asks the daemon alone.
  */
 #include "base/base.h"
 #include "cli/commands.h"
 
 #include "base/quote.h"
 #include "cli/cli.h"
+#include "cli/reach.h"
 #include "cli/request.h"
 #include "cli/show.h"
 #include "settings/record.h"
 
 enum {
-	LISTING_MAX = 1 << 20, /* bytes of all settings as records: some ten times what they take */
+	LISTING_MAX = 4 << 20, /* bytes of all records: some ten times what they take */
 };
 
-static int list_here(struct cli *cli, const struct setting_filter *filter)
+/* -- what the daemon says ------------------------------------------------------------------------------------------------------ */
+
+/* One document of a running daemon; false when there is none, or when it does not say. */
+static bool ask_running(struct cli *cli, struct str target, struct json_doc *ret_doc)
 {
-	_cleanup_buf_ struct buf answer = { 0 };
+	struct request request = { .target = target };
+	uint64_t patience = settings_duration(cli->settings, SETTING_AUTOSTART_PING_TIMEOUT);
+	struct str body;
+	unsigned status;
+	struct err err;
+	int r = daemon_reach_running(cli, &err);
+
+	if (r == ERR_NOT_FOUND)
+		return false;
+	if (r == 0) {
+		cli->daemon.limits = (struct http_client_limits){ patience, patience, patience, patience };
+		r = request_whole(cli, &request, &status, &body, &err);
+	}
+	if (r == 0 && request_succeeded(status))
+		return json_parse(ret_doc, body, NULL, NULL) == 0;
+	if (r < 0)
+		cli_note(cli, "the daemon does not say what it uses: %s", err.message);
+	return false;
+}
+
+static const struct json *record_of(const struct json *records, struct str path)
+{
+	const struct json *record;
+
+	json_for_each(record, records)
+		if (str_eq(json_str(json_get(record, STR("path"))), path))
+			return record;
+	return NULL;
+}
+
+static bool is_of(const struct json *record, const char *member, const char *word)
+{
+	return str_eq(json_str(json_get(record, str_of(member))), str_of(word));
+}
+
+/* -- one record of two --------------------------------------------------------------------------------------------------------- */
+
+static void write_member(struct json_writer *w, const char *name, const struct json *value)
+{
+	if (!value)
+		return;
+	json_write_key(w, str_of(name));
+	json_write_value(w, value);
+}
+
+/* What this command's layers say, where that is something else than what is in force. */
+static void write_here(struct json_writer *w, const struct json *here, const struct json *there)
+{
+	if (json_equal(json_get(here, STR("value")), json_get(there, STR("value"))))
+		return;
+	json_write_key(w, STR("here"));
+	json_write_object_begin(w);
+	write_member(w, "value", json_get(here, STR("value")));
+	write_member(w, "source", json_get(here, STR("source")));
+	write_member(w, "origin", json_get(here, STR("origin")));
+	json_write_object_end(w);
+}
+
+/*
+ * `there` is what the daemon says, to a request that carries what this command decides for its own calls: those values come back with the
+ * source "call", and only we know which variable or flag that was.
+ */
+static void write_merged(struct json_writer *w, const struct json *here, const struct json *there)
+{
+	bool ours = is_of(there, "source", "call");
+	const struct json *key, *value;
+
+	json_write_object_begin(w);
+	json_for_each_member(key, value, there) {
+		bool source = str_eq(json_str(key), STR("source"));
+
+		if (source && ours) {
+			write_member(w, "source", json_get(here, STR("source")));
+			write_member(w, "origin", json_get(here, STR("origin")));
+			continue;
+		}
+		json_write_key(w, json_str(key));
+		json_write_value(w, value);
+	}
+	json_member_bool(w, STR("fromDaemon"), true);
+	write_here(w, here, there);
+	json_write_object_end(w);
+}
+
+/* The daemon acts on it, alone or together with this command. */
+static bool daemon_decides(const struct json *here)
+{
+	return is_of(here, "scope", "daemon") || is_of(here, "scope", "call");
+}
+
+static void write_in_force(struct json_writer *w, const struct json *here, const struct json *there)
+{
+	if (there && daemon_decides(here))
+		write_merged(w, here, there);
+	else
+		json_write_value(w, here);
+}
+
+/* -- list -------------------------------------------------------------------------------------------------------------------------- */
+
+static bool filter_needs_daemon(const struct setting_filter *filter)
+{
+	return !filter->scoped || filter->scope == SETTING_SCOPE_DAEMON ||
+	       filter->scope == SETTING_SCOPE_CALL;
+}
+
+static bool is_changed(const struct json *here, const struct json *there)
+{
+	return !is_of(here, "source", "default") ||
+	       (there && daemon_decides(here) && !is_of(there, "source", "default"));
+}
+
+static void write_list(struct json_writer *w, const struct json *here, const struct json *there, bool changed)
+{
+	const struct json *record;
+
+	json_write_object_begin(w);
+	json_write_key(w, STR("settings"));
+	json_write_array_begin(w);
+	json_for_each(record, here) {
+		const struct json *other = record_of(there, json_str(json_get(record, STR("path"))));
+
+		if (!changed || is_changed(record, other))
+			write_in_force(w, record, other);
+	}
+	json_write_array_end(w);
+	json_write_object_end(w);
+}
+
+/* A slip in the name of a variable has no effect, and nothing else would say so. */
+static void note_misspelt(struct cli *cli)
+{
+	struct str name, meant;
+	size_t at = 0;
+
+	while (settings_next_misspelt(&cli->environment, &at, &name, &meant))
+		cli_note(cli, "the variable %s is no setting; did you mean %.*s?", QUOTE(name),
+			 STR_ARG(meant));
+}
+
+static int list(struct cli *cli, const struct setting_filter *filter, bool changed)
+{
+	_cleanup_json_ struct json_doc here = { 0 };
+	_cleanup_json_ struct json_doc there = { 0 };
+	_cleanup_buf_ struct buf records = { 0 };
+	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
-	buf_init(&answer, LISTING_MAX);
-	json_writer_init(&w, &answer, false);
-	json_write_object_begin(&w);
-	json_write_key(&w, STR("settings"));
+	buf_init(&records, LISTING_MAX);
+	json_writer_init(&w, &records, false);
 	settings_write_records(cli->settings, filter, &w);
-	json_write_object_end(&w);
-	return show_answer(cli, CLI_OPERATION(SETTINGS_LIST), buf_str(&answer));
+	BUG_ON(json_parse(&here, buf_str(&records), NULL, NULL) < 0);
+	if (filter_needs_daemon(filter))
+		(void)ask_running(cli, STR("/v1/settings?plumbing=true"), &there);
+	buf_init(&out, LISTING_MAX);
+	json_writer_init(&w, &out, false);
+	write_list(&w, json_root(&here), json_get(json_root(&there), STR("settings")), changed);
+	note_misspelt(cli);
+	return show_answer(cli, CLI_OPERATION(SETTINGS_LIST), buf_str(&out));
 }
 
 int command_settings_list(struct cli *cli)
@@ -35,7 +189,6 @@ int command_settings_list(struct cli *cli)
 	struct str scope = argument_text(arguments, STR("scope"));
 	struct setting_filter filter = {
 		.plumbing = argument_bool(arguments, STR("plumbing")),
-		.changed = argument_bool(arguments, STR("changed")),
 		.scoped = scope.n > 0,
 	};
 
@@ -43,31 +196,51 @@ int command_settings_list(struct cli *cli)
 		return command_operation(cli);
 	if (scope.n && !setting_scope_parse(scope, &filter.scope))
 		return command_operation(cli); /* its words were checked against the same table */
-	return list_here(cli, &filter);
+	return list(cli, &filter, argument_bool(arguments, STR("changed")));
+}
+
+/* -- get ------------------------------------------------------------------------------------------------------------------------- */
+
+static int show_one(struct cli *cli, enum setting setting)
+{
+	struct str target =
+		arena_concat(&cli->arena, STR("/v1/settings/"), setting_declaration(setting)->path, STR(""));
+	_cleanup_json_ struct json_doc here = { 0 };
+	_cleanup_json_ struct json_doc there = { 0 };
+	_cleanup_buf_ struct buf record = { 0 };
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	buf_init(&record, LISTING_MAX);
+	json_writer_init(&w, &record, false);
+	setting_write_record(cli->settings, setting, &w);
+	BUG_ON(json_parse(&here, buf_str(&record), NULL, NULL) < 0);
+	if (daemon_decides(json_root(&here)))
+		(void)ask_running(cli, target, &there);
+	buf_init(&out, LISTING_MAX);
+	json_writer_init(&w, &out, false);
+	write_in_force(&w, json_root(&here), json_root(&there));
+	return show_answer(cli, CLI_OPERATION(SETTINGS_GET), buf_str(&out));
 }
 
 int command_settings_get(struct cli *cli)
 {
 	struct str path = argument_text(&cli->arguments, STR("path")), near;
-	_cleanup_buf_ struct buf answer = { 0 };
-	struct json_writer w;
 	enum setting setting;
 	struct err err;
 
 	if (argument_bool(&cli->arguments, STR("daemon")))
 		return command_operation(cli);
-	if (!setting_find(path, &setting)) {
-		near = setting_suggestion(path);
-		err_set(&err, ERR_NOT_FOUND, "there is no setting %s%s%.*s%s", QUOTE(path),
-			near.n ? "; did you mean " : "", STR_ARG(near),
-			near.n ? "?" : "; `mcpx settings list --plumbing` has them all");
-		return cli_fail(cli, &err);
-	}
-	buf_init(&answer, LISTING_MAX);
-	json_writer_init(&w, &answer, false);
-	setting_write_record(cli->settings, setting, &w);
-	return show_answer(cli, CLI_OPERATION(SETTINGS_GET), buf_str(&answer));
+	if (setting_find(path, &setting))
+		return show_one(cli, setting);
+	near = setting_suggestion(path);
+	err_set(&err, ERR_NOT_FOUND, "there is no setting %s%s%.*s%s", QUOTE(path),
+		near.n ? "; did you mean " : "", STR_ARG(near),
+		near.n ? "?" : "; `mcpx settings list --plumbing` has them all");
+	return cli_fail(cli, &err);
 }
+
+/* -- set ------------------------------------------------------------------------------------------------------------------------- */
 
 /* A change that did not come about is a failure, whatever the daemon's answer calls it. */
 static bool was_applied(struct str body, struct cli *cli, struct str *ret_note)

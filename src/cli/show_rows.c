@@ -15,8 +15,11 @@ static const struct row_column namespace_columns[] = {
 	{ "DESCRIPTION", STR_INIT("description"), ROW_SENTENCE, STYLE_PLAIN },
 	{ "ERROR", STR_INIT("error"), ROW_TEXT, STYLE_BAD },
 };
-const struct rows rows_namespaces = { .none = "no server is configured: docs/configuration.md says how",
-				      COLUMNS(namespace_columns) };
+const struct rows rows_namespaces = {
+	.none = "no server is configured: docs/configuration.md says how",
+	.none_on = "every configured server is switched off; `mcpx servers list` shows them",
+	COLUMNS(namespace_columns)
+};
 
 static const struct row_column tool_columns[] = {
 	{ "TOOL", STR_INIT(""), ROW_TOOL, STYLE_NAME },
@@ -40,6 +43,8 @@ const struct rows rows_artifacts = { .list = STR_INIT("artifacts"),
 static const struct row_column server_columns[] = {
 	{ "SERVER", STR_INIT("name"), ROW_TEXT, STYLE_NAME },
 	{ "NAMESPACE", STR_INIT("namespace"), ROW_TEXT, STYLE_PLAIN },
+	{ "USE", STR_INIT(""), ROW_USE, STYLE_FAINT },
+	{ "ALIAS OF", STR_INIT("aliasOf"), ROW_TEXT, STYLE_PLAIN },
 	{ "SCOPE", STR_INIT("scope"), ROW_TEXT, STYLE_PLAIN },
 	{ "SHARING", STR_INIT("sharing"), ROW_TEXT, STYLE_PLAIN },
 	{ "COMMAND", STR_INIT("command"), ROW_TEXT, STYLE_PLAIN },
@@ -55,6 +60,7 @@ static const struct row_column setting_columns[] = {
 	{ "SETTING", STR_INIT("path"), ROW_TEXT, STYLE_NAME },
 	{ "VALUE", STR_INIT("value"), ROW_VALUE, STYLE_PLAIN },
 	{ "FROM", STR_INIT(""), ROW_SOURCE, STYLE_FAINT },
+	{ "THIS COMMAND", STR_INIT("here"), ROW_HERE, STYLE_PLAIN },
 };
 const struct rows rows_settings = { .list = STR_INIT("settings"),
 				    .none = "every setting is at its default",
@@ -102,6 +108,19 @@ static void cell_source(struct table *table, enum style style, const struct json
 	table_cell_printf(table, style, "%.*s%s%.*s", STR_ARG(source), origin.n ? " " : "", STR_ARG(origin));
 }
 
+/* "3s, env MCPX_POOL_CALL_TIMEOUT" */
+static void cell_here(struct table *table, enum style style, const struct json *here)
+{
+	struct str value = json_str(json_get(here, STR("value")));
+
+	if (here)
+		table_cell_printf(table, style, "%.*s, %.*s %.*s", STR_ARG(value.n ? value : STR("(empty)")),
+				  STR_ARG(json_str(json_get(here, STR("source")))),
+				  STR_ARG(json_str(json_get(here, STR("origin")))));
+	else
+		table_cell(table, style, STR(""));
+}
+
 static void cell(struct cli *cli, struct table *table, const struct row_column *column,
 		 const struct json *element)
 {
@@ -136,6 +155,13 @@ static void cell(struct cli *cli, struct table *table, const struct row_column *
 	case ROW_SOURCE:
 		cell_source(table, column->style, element);
 		break;
+	case ROW_HERE:
+		cell_here(table, column->style, value);
+		break;
+	case ROW_USE:
+		table_cell(table, column->style,
+			   json_bool_or(json_get(element, STR("disabled")), false) ? STR("off") : STR(""));
+		break;
 	}
 }
 
@@ -147,7 +173,9 @@ void show_rows(struct cli *cli, const struct rows *rows, const struct json *root
 	struct table table;
 
 	if (json_count(list) == 0) {
-		buf_printf(out, "%s\n", rows->none);
+		buf_printf(out, "%s\n",
+			   rows->none_on && cli->config && cli->config->server_count > 0 ? rows->none_on
+											 : rows->none);
 		return;
 	}
 	for (size_t i = 0; i < rows->column_count; i++)

@@ -18,7 +18,6 @@ static void source(const struct json *layer, struct buf *out)
 		buf_append_char(out, ' ');
 		member(layer, STR("origin"), out);
 	}
-	buf_append_char(out, '\n');
 }
 
 static void line(const char *heading, struct buf *out)
@@ -91,9 +90,18 @@ static void spelled_line(const struct json *record, struct buf *out)
 	buf_append_char(out, '\n');
 }
 
+static void layer_line(const char *heading, const struct json *layer, struct buf *out)
+{
+	line(heading, out);
+	member(layer, STR("value"), out);
+	buf_append(out, STR(" from "));
+	source(layer, out);
+	buf_append_char(out, '\n');
+}
+
 void show_setting(const struct json *record, struct buf *out)
 {
-	const struct json *layer;
+	const struct json *layer, *here = json_get(record, STR("here"));
 
 	member(record, STR("path"), out);
 	buf_append(out, STR(" = "));
@@ -101,12 +109,11 @@ void show_setting(const struct json *record, struct buf *out)
 	buf_append_char(out, '\n');
 	line("from", out);
 	source(record, out);
-	json_for_each(layer, json_get(record, STR("shadowed"))) {
-		line("displaced", out);
-		member(layer, STR("value"), out);
-		buf_append(out, STR(" from "));
-		source(layer, out);
-	}
+	buf_append(out, here ? STR(", in the daemon that is running\n") : STR("\n"));
+	json_for_each(layer, json_get(record, STR("shadowed")))
+		layer_line("displaced", layer, out);
+	if (here)
+		layer_line("here", here, out);
 	pending_line(record, out);
 	text_line(record, "decides", STR("description"), out);
 	text_line(record, "", STR("detail"), out);
@@ -125,7 +132,6 @@ void show_setting_change(const struct json *answer, struct buf *out)
 	if (json_get(answer, STR("source"))) {
 		buf_append(out, STR(", from "));
 		source(answer, out);
-	} else {
-		buf_append_char(out, '\n');
 	}
+	buf_append_char(out, '\n');
 }

@@ -6,7 +6,8 @@
 #include "base/buf.h"
 #include "json/json.h"
 
-/* A record: the value in force, where it came from, and what that displaced. */
+/* A record: the value in force, where it came from, what that displaced, and under `here` what this command's own layers
+ * say where the daemon's value is another. */
 void show_setting(const struct json *record, struct buf *out);
 
 /* The answer to a change, or to taking one back. */

@@ -48,10 +48,12 @@ void terminal_style(const struct terminal *terminal, struct buf *out, enum style
 	};
 
 	if (style == STYLE_PLAIN || !terminal->colour) {
-		buf_append(out, text);
+		terminal_append(terminal, out, text);
 		return;
 	}
-	buf_printf(out, "\033[%sm%.*s\033[0m", codes[style], STR_ARG(text));
+	buf_printf(out, "\033[%sm", codes[style]);
+	terminal_append(terminal, out, text);
+	buf_append(out, STR("\033[0m"));
 }
 
 void terminal_append(const struct terminal *terminal, struct buf *out, struct str text)

@@ -26,7 +26,7 @@ enum style { STYLE_PLAIN, STYLE_STRONG, STYLE_FAINT, STYLE_GOOD, STYLE_BAD, STYL
 void terminal_init(struct terminal *terminal, int fd, const struct settings *set,
 		   const struct environment *environment);
 
-/* Appends `text` in that style, as the terminal shows it: with escapes or without. */
+/* Appends `text` in that style, with escapes or without, and cleaned like terminal_append()'s. */
 void terminal_style(const struct terminal *terminal, struct buf *out, enum style style, struct str text);
 
 /* Appends text from outside: cleaned for a terminal, else as it is. */

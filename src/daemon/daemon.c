@@ -465,6 +465,17 @@ static void daemon_sweep(struct daemon *daemon)
 	(void)file_sweep_temporary(scripts.p, age, NULL, NULL);
 }
 
+/* A slip in the name of a variable has no effect, and nothing else would say so. */
+static void daemon_log_misspelt(struct daemon *daemon)
+{
+	struct str name, meant;
+	size_t at = 0;
+
+	while (settings_next_misspelt(&daemon->options->environment, &at, &name, &meant))
+		logger_log(&daemon->logger, LOG_LEVEL_WARN, STR("environment.unknown"),
+			   LOG_FIELDS(log_str("variable", name), log_str("meant", meant)));
+}
+
 static int daemon_start(struct daemon *daemon, struct err *err)
 {
 	struct http_handler handler = { .request = api_request, .context = &daemon->api };
@@ -494,6 +505,7 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.start"),
 		   LOG_FIELDS(log_cstr("version", daemon->options->version),
 			      log_cstr("endpoint", daemon->api.endpoint)));
+	daemon_log_misspelt(daemon);
 	return 0;
 }
 

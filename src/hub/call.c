@@ -117,8 +117,9 @@ static void call_acquire(struct hub_call *call)
 	}
 	call->scope_key = hub_scope_key(pool_group_scope(call->group), &call->spec.caller,
 					call->spec.caller.call_id, &call->arena);
-	pool_acquire_start(&call->acquire, call->group, call->scope_key, call_acquire_patience(call),
-			   call_acquired, call);
+	pool_acquire_start(&call->acquire, call->group, call->scope_key,
+			   call->spec.caller.is_client ? (int)call->spec.caller.era : -1,
+			   call_acquire_patience(call), call_acquired, call);
 }
 
 static void call_acquired(struct pool_acquire *acquire, struct instance *instance, const struct err *err)

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/base.h"
 #include "base/str.h"
+#include "mcp/revision.h"
 
 struct hub_caller {
 	struct str session;	   /* named by the caller; empty: none */
@@ -18,6 +19,8 @@ struct hub_caller {
 	struct str cwd;	    /* absolute; empty: unknown */
 	uint32_t pid;	    /* of the client, 0: unknown */
 	struct str run;	    /* id of the script run that makes the call; empty: none */
+	bool is_client;	    /* an MCP client, of this era */
+	enum mcp_era era;
 };
 
 enum hub_scope {

@@ -975,6 +975,9 @@ static void a_warm_hub_reads_and_retries_by_itself(void **state)
 		"\"late\":{\"command\":\"@\",\"args\":[\"--fail-while\",\"~/broken\",\"--starts\",\"~/starts\"]}}}");
 	AWAIT(lists("good", "echo"));
 	AWAIT(count_lines("starts") >= 3);
+	/* A start that fails is told once. */
+	AWAIT(events_of(&scene, "server.stop late") >= 2);
+	assert_int_equal(events_of(&scene, "server.list late"), 0);
 	remove_in_scratch("broken");
 	AWAIT(lists("late", "echo"));
 	/* Enough is enough. */

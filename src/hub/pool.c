@@ -115,14 +115,17 @@ static void acquire_expired(struct timer *timer)
 	acquire_fail(acquire, &err);
 }
 
-void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, struct str key,
+void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, struct str key, int era,
 			uint64_t patience_ms, pool_acquired *done, void *owner)
 {
 	struct err err;
 
-	*acquire = (struct pool_acquire){
-		.group = group, .patience_ms = patience_ms, .key = key, .done = done, .owner = owner
-	};
+	*acquire = (struct pool_acquire){ .group = group,
+					  .patience_ms = patience_ms,
+					  .era = era,
+					  .key = key,
+					  .done = done,
+					  .owner = owner };
 	list_init(&acquire->node);
 	if (group->pool->stopping)
 		err_set(&err, ERR_CLOSED, "the hub is shutting down");
@@ -307,16 +310,22 @@ static const struct instance_events group_instance_events = {
 	.notified = group_instance_notified,
 };
 
-static enum mcp_open_order group_open_order(const struct pool_group *group)
+/* `era` is the one of whom the instance is for, or -1. */
+static enum mcp_open_order group_open_order(const struct pool_group *group, int era)
 {
-	if (group->definition.order == MCP_FORCE_DISCOVER ||
-	    group->definition.order == MCP_FORCE_INITIALIZE || group->definition.known_era < 0)
-		return group->definition.order;
-	return group->definition.known_era == MCP_MODERN ? MCP_PREFER_DISCOVER : MCP_PREFER_INITIALIZE;
+	const struct pool_definition *d = &group->definition;
+
+	if (d->order == MCP_FORCE_DISCOVER || d->order == MCP_FORCE_INITIALIZE)
+		return d->order;
+	if (!d->follows || era < 0)
+		era = d->known_era;
+	if (era < 0)
+		return d->order;
+	return era == MCP_MODERN ? MCP_PREFER_DISCOVER : MCP_PREFER_INITIALIZE;
 }
 
 /* What the next instance is started with: the limits are as they are now. */
-static void group_define_process(struct pool_group *group)
+static void group_define_process(struct pool_group *group, int era)
 {
 	const struct pool_limits *limits = &group->pool->limits;
 	const struct pool_definition *d = &group->definition;
@@ -339,16 +348,16 @@ static void group_define_process(struct pool_group *group)
 		.kill_ms = limits->kill_ms,
 		.start_ms = d->start_ms,
 		.probe_ms = limits->probe_ms,
-		.order = group_open_order(group),
+		.order = group_open_order(group, era),
 		.client_info = limits->client_info,
 	};
 }
 
-static struct instance *group_start_instance(struct pool_group *group, struct str key)
+static struct instance *group_start_instance(struct pool_group *group, struct str key, int era)
 {
 	struct instance *instance;
 
-	group_define_process(group);
+	group_define_process(group, era);
 	instance = instance_start(group->pool->loop, &group->process, &group_instance_events, group);
 	instance->key = arena_copy(&instance->arena, key);
 	instance->id =
@@ -421,7 +430,7 @@ static void group_serve(struct pool_group *group, struct pool_acquire *acquire, 
 	if (group_share(group, acquire) || group_cooling(group, acquire))
 		return;
 	if (pool_group_live(group) < group->definition.max) {
-		struct instance *started = group_start_instance(group, acquire->key);
+		struct instance *started = group_start_instance(group, acquire->key, acquire->era);
 
 		list_remove(&acquire->node);
 		list_append(&started->starters, &acquire->node);

@@ -58,6 +58,7 @@ struct pool_definition {
 	uint64_t idle_ms;  /* 0: never */
 	uint64_t start_ms;
 	enum mcp_open_order order;
+	bool follows; /* the era of whom it is started for comes first, where that is known; `order` is one that prefers */
 	int known_era; /* an enum mcp_era from an earlier life, or -1: asked first, whatever `order` prefers */
 };
 
@@ -101,14 +102,15 @@ struct pool_acquire {
 	struct instance *instance; /* held for the caller until `done` hands it over */
 	struct err err;
 	uint64_t patience_ms;
+	int era;	/* of whom it is for: an enum mcp_era, or -1 */
 	struct str key; /* the caller's; must outlive the operation */
 	pool_acquired *done;
 	void *owner;
 };
 
 /* `patience_ms` bounds the whole wait; a start has the definition's own time-out as well. On success the caller holds the instance and gives it back with
- * pool_release(). */
-void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, struct str key,
+ * pool_release(). `era` is for groups that follow their callers; -1 where there is none. */
+void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, struct str key, int era,
 			uint64_t patience_ms, pool_acquired *done, void *owner);
 /* Silent. Harmless on one that has ended or never began (zeroed). */
 void pool_acquire_cancel(struct pool_acquire *acquire);

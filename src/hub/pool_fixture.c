@@ -103,12 +103,18 @@ static void taken(struct pool_acquire *acquire, struct instance *instance, const
 	snprintf(taker->message, sizeof(taker->message), "%s", err ? err->message : "");
 }
 
-void take_within(struct taker *taker, struct pool_group *group, const char *key, uint64_t patience_ms)
+static void take_as(struct taker *taker, struct pool_group *group, const char *key, int era,
+		    uint64_t patience_ms)
 {
 	*taker = (struct taker){ 0 };
-	pool_acquire_start(&taker->acquire, group, str_of(key), patience_ms, taken, taker);
+	pool_acquire_start(&taker->acquire, group, str_of(key), era, patience_ms, taken, taker);
 	/* Never from within the start. */
 	assert_int_equal(taker->done, 0);
+}
+
+void take_within(struct taker *taker, struct pool_group *group, const char *key, uint64_t patience_ms)
+{
+	take_as(taker, group, key, -1, patience_ms);
 }
 
 void take(struct taker *taker, struct pool_group *group, const char *key)
@@ -116,12 +122,23 @@ void take(struct taker *taker, struct pool_group *group, const char *key)
 	take_within(taker, group, key, PLENTY_MS);
 }
 
-void take_now(struct taker *taker, struct pool_group *group, const char *key)
+static void await_instance(struct taker *taker)
 {
-	take(taker, group, key);
 	AWAIT(taker->done);
 	if (!taker->instance)
 		fail_msg("%s", taker->message);
+}
+
+void take_now(struct taker *taker, struct pool_group *group, const char *key)
+{
+	take(taker, group, key);
+	await_instance(taker);
+}
+
+void take_now_as(struct taker *taker, struct pool_group *group, const char *key, int era)
+{
+	take_as(taker, group, key, era, PLENTY_MS);
+	await_instance(taker);
 }
 
 void give_back(struct taker *taker)

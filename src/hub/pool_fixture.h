@@ -40,6 +40,8 @@ void take(struct taker *taker, struct pool_group *group, const char *key);
 void take_within(struct taker *taker, struct pool_group *group, const char *key, uint64_t patience_ms);
 /* Takes and waits: the instance is held. */
 void take_now(struct taker *taker, struct pool_group *group, const char *key);
+/* For a caller of that era. */
+void take_now_as(struct taker *taker, struct pool_group *group, const char *key, int era);
 void give_back(struct taker *taker);
 /* Waits for the error and compares it. */
 void expect_failure(struct taker *taker, int code, const char *part);

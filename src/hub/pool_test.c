@@ -682,6 +682,43 @@ static void what_was_learnt_of_the_era_saves_a_process(void **state)
 	pool_scene_close(&scene);
 }
 
+/* --only-initialize ends a process that is asked anything else first, so that two starts mean server/discover came first. */
+static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state)
+{
+	struct pool_definition d;
+	struct pool_group *group;
+	struct taker a;
+
+	(void)state;
+	pool_scene_init(&scene);
+	pool_scene_open(&scene);
+	DEFINITION(&d, server_program(), "--only-initialize", "--starts", in_scratch("starts"));
+	d.follows = true;
+	group = pool_group_use(scene.pool, &d);
+	take_now_as(&a, group, "call:1", MCP_LEGACY);
+	assert_int_equal(count_lines("starts"), 1);
+	give_back(&a);
+	/* What was learnt of the server gives way. */
+	take_now_as(&a, group, "call:2", MCP_MODERN);
+	assert_int_equal(count_lines("starts"), 3);
+	give_back(&a);
+	/* Whoever has no era gets the one that was learnt. */
+	take_now(&a, group, "call:3");
+	assert_int_equal(count_lines("starts"), 4);
+	give_back(&a);
+	pool_group_drop(&group);
+	/* Others do not follow. */
+	d.follows = false;
+	d.id = STR("another");
+	d.known_era = MCP_LEGACY;
+	group = pool_group_use(scene.pool, &d);
+	take_now_as(&a, group, "call:4", MCP_MODERN);
+	assert_int_equal(count_lines("starts"), 5);
+	give_back(&a);
+	pool_group_drop(&group);
+	pool_scene_close(&scene);
+}
+
 /* -- changes of mind ----------------------------------------------------------------------------------------------------- */
 
 static void an_acquire_can_be_cancelled_in_every_state(void **state)
@@ -1090,6 +1127,7 @@ int main(void)
 		IN_HUB(a_server_that_hangs_at_start_fails_those_who_wait_at_once),
 		IN_HUB(a_crashed_one_is_replaced_for_the_next),
 		IN_HUB(what_was_learnt_of_the_era_saves_a_process),
+		IN_HUB(a_group_that_follows_opens_in_the_era_of_whom_it_is_for),
 		IN_HUB(an_acquire_can_be_cancelled_in_every_state),
 		IN_HUB(a_refusal_can_be_cancelled_before_it_is_told),
 		IN_HUB(a_cancelled_holder_makes_room),

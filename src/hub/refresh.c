@@ -98,7 +98,10 @@ static void refresh_count(struct hub_server *server, const struct err *err)
 	wait = ++server->refresh_failures * limits->backoff_step_ms;
 	server->refresh_at =
 		loop_now(server->hub->loop) + (wait < limits->backoff_max_ms ? wait : limits->backoff_max_ms);
-	hub_tell_event(server->hub, LOG_LEVEL_WARN, STR("server.list"), server->name, str_of(err->message));
+	/* Of a start that failed, the end of the process has told already. */
+	if (!server->group || !str_eq(str_of(pool_group_error(server->group)->message), str_of(err->message)))
+		hub_tell_event(server->hub, LOG_LEVEL_WARN, STR("server.list"), server->name,
+			       str_of(err->message));
 }
 
 static void refresh_end(struct hub_refresh *refresh, const struct err *err)
@@ -206,7 +209,7 @@ void refresh_begin(struct hub_server *server, struct instance *instance)
 	pool_acquire_start(
 		&refresh->acquire, server->group,
 		hub_scope_key(pool_group_scope(server->group), &nobody, STR("catalogue"), &refresh->arena),
-		server->hub->limits.refresh_ms, refresh_acquired, refresh);
+		-1, server->hub->limits.refresh_ms, refresh_acquired, refresh);
 }
 
 static void refresh_read_change(struct hub_server *server, struct instance *instance)

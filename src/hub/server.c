@@ -80,8 +80,9 @@ static struct str process_id_of(const struct pool_definition *d, const struct co
 	char digits[ID_DIGITS + 1];
 
 	BUG_ON(!digest || EVP_DigestInit_ex(digest, EVP_sha256(), NULL) != 1);
-	digest_add(digest, arena_printf(arena, "%zu %zu %u %d %u", process->args.count, process->env_count,
-					(unsigned)d->scope, d->exclusive, (unsigned)d->order));
+	digest_add(digest, arena_printf(arena, "%zu %zu %u %d %u%s", process->args.count, process->env_count,
+					(unsigned)d->scope, d->exclusive, (unsigned)d->order,
+					d->follows ? " follows" : ""));
 	digest_add(digest, process->command);
 	for (size_t i = 0; i < process->args.count; i++)
 		digest_add(digest, process->args.items[i]);
@@ -125,9 +126,11 @@ static void server_define(struct hub_server *server, struct pool_definition *d, 
 	const struct config_process *process = &server->config->process;
 	const struct config_limits *limits = hub_server_limits(server);
 	int protocol = server->config->protocol;
+	bool follows;
 
 	if (protocol < 0)
 		protocol = (int)settings_choice(hub->settings, SETTING_UPSTREAM_PROTOCOL);
+	follows = protocol == CHOICE_UPSTREAM_PROTOCOL_FOLLOW;
 	*d = (struct pool_definition){
 		.name = server->name,
 		.argv = server_argv(process, arena),
@@ -139,7 +142,8 @@ static void server_define(struct hub_server *server, struct pool_definition *d, 
 		.min = (unsigned)limits->min,
 		.idle_ms = limits->idle_ms,
 		.start_ms = limits->start_ms,
-		.order = (enum mcp_open_order)protocol,
+		.order = follows ? MCP_PREFER_DISCOVER : (enum mcp_open_order)protocol,
+		.follows = follows,
 	};
 	*ret_process_id = process_id_of(d, process, arena);
 	d->id = pool_id_of(d, *ret_process_id, arena);

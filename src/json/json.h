@@ -51,9 +51,13 @@ struct json_doc {
 int json_parse(struct json_doc *doc, struct str text, const struct json_limits *limits, struct err *err);
 
 /* The same with comments and trailing commas allowed (JSONC), for files that people write. A byte order mark
- * is skipped; bytes in comments may be anything. */
+ * is skipped; bytes in comments may be anything. The message leaves out the place, which err has: the caller
+ * says it together with the name of the file. */
 int json_parse_jsonc(struct json_doc *doc, struct str text, const struct json_limits *limits,
 		     struct err *err);
+
+/* `text` without the byte order mark that some editors begin a file with, and that columns do not count. */
+struct str json_skip_mark(struct str text);
 
 void json_release(struct json_doc *doc);
 #define _cleanup_json_ _cleanup_(json_release)

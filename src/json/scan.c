@@ -1,7 +1,12 @@
 #include "base/base.h"
 #include "json/scan.h"
 
-static const struct str byte_order_mark = STR_INIT("\xef\xbb\xbf");
+struct str json_skip_mark(struct str text)
+{
+	static const struct str mark = STR_INIT("\xef\xbb\xbf");
+
+	return str_starts_with(text, mark) ? str_from(text, mark.n) : text;
+}
 
 int scan_init(struct scan *s, struct str text, const struct json_limits *limits, bool jsonc, struct err *err)
 {
@@ -16,7 +21,7 @@ int scan_init(struct scan *s, struct str text, const struct json_limits *limits,
 	if (!text.p)
 		text.p = "";
 	*s = (struct scan){ .text = text.p, .jsonc = jsonc, .depth_max = depth_max };
-	s->begin = text.p + (jsonc && str_starts_with(text, byte_order_mark) ? byte_order_mark.n : 0);
+	s->begin = jsonc ? json_skip_mark(text).p : text.p;
 	s->end = text.p + text.n;
 	return 0;
 }
@@ -50,11 +55,12 @@ int scan_error(const struct scan *s, struct err *err)
 	}
 	column = (unsigned)(s->failed_at - line_begin) + 1;
 	if (s->limit)
-		err_set(err, code, "line %u, column %u: more than %zu %s", line, column, s->limit,
-			s->expected);
+		err_set(err, code, "more than %zu %s", s->limit, s->expected);
 	else
-		err_set(err, code, "line %u, column %u: %sexpected %s", line, column,
-			s->failed_at == s->end ? "the text ends, " : "", s->expected);
+		err_set(err, code, "%sexpected %s", s->failed_at == s->end ? "the text ends, " : "",
+			s->expected);
+	if (!s->jsonc)
+		err_prefix(err, code, "line %u, column %u", line, column);
 	if (err) {
 		err->line = line;
 		err->column = column;

@@ -49,6 +49,8 @@ static int call_layer(struct setting_layer **ret_layer, const struct json *key, 
 	layer->setting = setting;
 	layer->source = SETTING_FROM_CALL;
 	r = setting_value_from_json(&layer->value, &setting_declarations[setting], value, arena, err);
+	if (r == 0)
+		r = setting_value_check(&layer->value, &setting_declarations[setting], err);
 	if (r < 0)
 		return err_prefix(err, r, "X-Mcpx-Settings: %s", setting_declarations[setting].path.p);
 	*ret_layer = layer;

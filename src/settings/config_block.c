@@ -118,7 +118,7 @@ static struct str field_names(struct arena *arena)
 }
 
 int config_block_read(struct config_loader *l, struct config_block *block, const struct config_file *file,
-		      struct spot *at, const struct json *object, struct err *err)
+		      struct str path, struct spot *at, const struct json *object, struct err *err)
 {
 	const struct json *key, *value;
 	enum config_field field;
@@ -132,7 +132,8 @@ int config_block_read(struct config_loader *l, struct config_block *block, const
 		if (r < 0)
 			return err_prefix(err, r, "mcpx.%s", rules[field].name.p);
 		if (rules[field].form == FORM_IDLE)
-			config_note_ignored(l, file, at, json_str(key), false);
+			config_note_ignored(l, file, at,
+					    arena_concat(l->arena, path, STR("."), json_str(key)), false);
 		block->given[field] = true;
 		at->index++;
 	}

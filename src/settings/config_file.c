@@ -80,6 +80,14 @@ int config_blame(const struct config_file *file, const struct spot *spot, int co
 	return code;
 }
 
+/* A text that is too long has no place. */
+static int blame_syntax(const struct config_file *file, int code, struct err *err)
+{
+	if (!err || err->line == 0)
+		return err_prefix(err, code, "%s", file->path.p);
+	return err_prefix(err, code, "%s:%u:%u", file->path.p, err->line, err->column);
+}
+
 int config_check_duplicates(const struct config_file *file, const struct spot *spot,
 			    const struct json *object, struct err *err)
 {
@@ -118,44 +126,12 @@ void config_note_ignored(struct config_loader *l, const struct config_file *file
 	l->ignored_tail = &node->next;
 }
 
-/* The parser says "line 3, column 5: ..."; every other message about a file begins with "file:3:5: ". */
-static int blame_syntax(struct str path, int code, struct err *err)
-{
-	struct str message;
-	size_t colon;
-	struct err whole;
-
-	if (!err)
-		return code;
-	message = str_of(err->message);
-	colon = str_starts_with(message, STR("line ")) ? str_find(message, STR(": ")) : STR_NONE;
-	if (err->line == 0 || colon == STR_NONE)
-		return err_prefix(err, code, "%s", path.p);
-	err_set(&whole, err->code, "%s:%u:%u: %s", path.p, err->line, err->column, message.p + colon + 2);
-	whole.line = err->line;
-	whole.column = err->column;
-	whole.offset = err->offset;
-	*err = whole;
-	return code;
-}
-
-/* Some editors begin a file with a byte order mark, which is no JSON. */
-static void drop_byte_order_mark(struct str *text)
-{
-	static const struct str mark = STR_INIT("\xef\xbb\xbf");
-
-	if (!str_starts_with(*text, mark))
-		return;
-	text->n -= mark.n;
-	memmove((char *)text->p, text->p + mark.n, text->n);
-}
-
 static int parse_file(struct config_file *file, struct err *err)
 {
 	int r = json_parse_jsonc(&file->doc, file->text, NULL, err);
 
 	if (r < 0)
-		return blame_syntax(file->path, r, err);
+		return blame_syntax(file, r, err);
 	if (!json_is(json_root(&file->doc), JSON_OBJECT)) {
 		r = err_set(err, ERR_INVALID, "a configuration file holds an object: { ... }");
 		return config_blame(file, NULL, r, err);
@@ -186,7 +162,6 @@ int config_file_read(struct config_loader *l, struct str path, struct config_fil
 	if (r < 0)
 		return err_prefix(err, r, "cannot read the configuration file");
 	file->hash = hash_str(file->text, 0);
-	drop_byte_order_mark(&file->text);
 	r = parse_file(file, err);
 	if (r < 0) {
 		config_file_release(file);

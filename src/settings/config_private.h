@@ -152,10 +152,10 @@ int config_take(struct config_loader *l, const struct config_file *file, struct 
 
 /* -- config_block.c ------------------------------------------------------------------------------------------------------ */
 
-/* Reads an `mcpx` block. `at` is the spot of its first member; after an error, of the member that the error
+/* Reads an `mcpx` block, whose own path is `path`. `at` is the spot of its first member; after an error, of the member that the error
  * is about. The message says which field and leaves the place to the caller. */
 int config_block_read(struct config_loader *l, struct config_block *block, const struct config_file *file,
-		      struct spot *at, const struct json *object, struct err *err);
+		      struct str path, struct spot *at, const struct json *object, struct err *err);
 
 /* Reads one field of the `pool` block that is no setting; false in *ret_known when it is none. */
 int config_pool_field(struct config_loader *l, struct str key, const struct json *value, bool *ret_known,

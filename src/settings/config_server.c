@@ -164,6 +164,13 @@ static int read_alias(struct entry *e, const struct json *value, struct err *err
 	return r;
 }
 
+static struct str path_of(const struct entry *e, struct str key)
+{
+	struct str path = arena_concat(e->l->arena, STR("mcpServers."), e->server->name, STR("."));
+
+	return arena_concat(e->l->arena, path, key, STR(""));
+}
+
 static int read_block(struct entry *e, const struct json *value, struct err *err)
 {
 	int r;
@@ -176,7 +183,7 @@ static int read_block(struct entry *e, const struct json *value, struct err *err
 		return r;
 	e->part.index = 0;
 	e->blamed = &e->part;
-	return config_block_read(e->l, e->block, e->file, &e->part, value, err);
+	return config_block_read(e->l, e->block, e->file, path_of(e, STR("mcpx")), &e->part, value, err);
 }
 
 static const struct entry_field {
@@ -200,9 +207,7 @@ static const struct entry_field {
  * same file. */
 static void note_foreign(struct entry *e, struct str key)
 {
-	struct str path = arena_concat(e->l->arena, STR("mcpServers."), e->server->name, STR("."));
-
-	config_note_ignored(e->l, e->file, &e->field, arena_concat(e->l->arena, path, key, STR("")), true);
+	config_note_ignored(e->l, e->file, &e->field, path_of(e, key), true);
 }
 
 static int read_field(struct entry *e, struct str key, const struct json *value, struct err *err)

@@ -43,6 +43,8 @@ int config_setting_value(struct config_loader *l, const struct config_file *file
 
 	if (r == 0)
 		r = expand_value(l, declaration, ret_value, err);
+	if (r == 0)
+		r = setting_value_check(ret_value, declaration, err);
 	if (r < 0) {
 		r = err_prefix(err, r, "%s", declaration->path.p);
 		return config_blame(file, spot, r, err);
@@ -70,6 +72,44 @@ static int take_setting(struct config_loader *l, const struct config_file *file,
 	*l->setting_tail = taken;
 	l->setting_tail = &taken->next;
 	return 0;
+}
+
+/* Keys at the top of a file that other versions of mcpx act on. */
+static bool is_planned(struct str key)
+{
+	static const struct str planned[] = { STR_INIT("permissions"), STR_INIT("socketPath") };
+
+	for (size_t i = 0; i < ARRAY_LEN(planned); i++)
+		if (str_eq(planned[i], key))
+			return true;
+	return false;
+}
+
+static bool find_file_key(struct str key, enum setting *ret_setting)
+{
+	for (unsigned i = 0; i < SETTING_COUNT; i++)
+		if (setting_declarations[i].file_key.n > 0 && str_eq(setting_declarations[i].file_key, key)) {
+			*ret_setting = (enum setting)i;
+			return true;
+		}
+	return false;
+}
+
+/* A setting by its short key. Its path may stand in the file as well, but not in the same one. */
+static int take_file_key(struct config_loader *l, const struct config_file *file, const struct spot *spot,
+			 enum setting setting, const struct json *value, struct err *err)
+{
+	struct str section, key = setting_declarations[setting].path;
+	const struct json *other;
+	int r;
+
+	str_split(&key, '.', &section);
+	other = json_get(json_get(json_root(&file->doc), section), key);
+	if (!other)
+		return take_setting(l, file, spot, setting, value, err);
+	r = err_set(err, ERR_INVALID, "%s and %s are two spellings of one setting: leave out one of them",
+		    setting_declarations[setting].file_key.p, setting_declarations[setting].path.p);
+	return config_blame(file, spot, r, err);
 }
 
 /* Whether the path of some setting begins with `section` and a dot. */
@@ -160,11 +200,14 @@ static int take_top(struct config_loader *l, const struct config_file *file, con
 		    struct str key, const struct json *value, struct err *err)
 {
 	bool servers = str_eq(key, STR("mcpServers"));
+	enum setting setting;
 
 	if (str_eq(key, STR("$schema")))
 		return 0;
+	if (find_file_key(key, &setting))
+		return take_file_key(l, file, spot, setting, value, err);
 	if (!servers && !is_section(key)) {
-		config_note_ignored(l, file, spot, key, true);
+		config_note_ignored(l, file, spot, key, !is_planned(key));
 		return 0;
 	}
 	if (!json_is(value, JSON_OBJECT)) {

@@ -344,6 +344,10 @@ static void comments_trailing_commas_and_a_byte_order_mark_are_fine(void **state
 {
 	struct world *w = *state;
 
+	must_fail(w, "\xef\xbb\xbf{\"pool\":{\"max\":\"x\"}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:10: pool.max: expected an integer, got \"x\"");
+	must_fail(w, "\xef\xbb\xbf{\"pool\" 1}", ERR_INVALID,
+		  "@/one/mcpx.json:1:9: expected ':' after a member name");
 	must_load(w, "\xef\xbb\xbf{ // c\n \"$schema\": \"x\", /* d */ \"pool\": {\"max\": 3,},}");
 	assert_int_equal(settings_int(w->set, SETTING_POOL_MAX), 3);
 	assert_int_equal(w->config->ignored_count, 0);
@@ -385,9 +389,50 @@ static void keys_that_nothing_claims_are_noted(void **state)
 	assert_int_equal(w->config->ignored[1].column, 9);
 	assert_string_equal(w->config->ignored[2].key.p, "mcpServers.s.alwaysAllow");
 	assert_int_equal(w->config->ignored[2].line, 3);
-	assert_string_equal(w->config->ignored[3].key.p, "profiles");
+	assert_string_equal(w->config->ignored[3].key.p, "mcpServers.s.mcpx.profiles");
+	assert_int_equal(w->config->ignored[3].column, 28);
 	assert_false(w->config->ignored[3].unclaimed);
 	assert_null(server(w, "s")->error);
+}
+
+static void keys_of_other_versions_are_taken_or_told_apart(void **state)
+{
+	struct world *w = *state;
+
+	must_load(w, "{\"runtime\":\"node\",\n \"socketPath\":\"/s\", \"permissions\":{}}");
+	assert_string_equal(settings_string(w->set, SETTING_SCRIPT_RUNTIME).p, "node");
+	assert_int_equal(w->config->ignored_count, 2);
+	assert_string_equal(w->config->ignored[0].key.p, "socketPath");
+	assert_int_equal(w->config->ignored[0].line, 2);
+	assert_false(w->config->ignored[0].unclaimed);
+	assert_string_equal(w->config->ignored[1].key.p, "permissions");
+	assert_false(w->config->ignored[1].unclaimed);
+	must_fail(
+		w, "{\"script\":{\"runtime\":\"deno\"},\"runtime\":\"node\"}", ERR_INVALID,
+		"@/one/mcpx.json:1:30: runtime and script.runtime are two spellings of one setting: leave out "
+		"one of them");
+	must_fail(w, "{\"runtime\":1}", ERR_INVALID,
+		  "@/one/mcpx.json:1:2: script.runtime: expected a string, got a number");
+}
+
+static void texts_have_the_form_that_their_setting_asks_for(void **state)
+{
+	struct world *w = *state;
+
+	set_variable(w, "WHERE", STR("/var/x"));
+	must_load(w, "{\"script\":{\"env\":[\"A=${WHERE}\",\"B=\"]},\"proto\":{\"mcpPath\":\"${WHERE}\"}}");
+	is_list(settings_items(w->set, SETTING_SCRIPT_ENV), "A=/var/x|B=");
+	assert_string_equal(settings_string(w->set, SETTING_PROTO_MCP_PATH).p, "/var/x");
+	must_fail(w, "{\"script\":{\"env\":[\"A=1\",\"B\"]}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:12: script.env: \"B\" has no =: a variable is written NAME=VALUE");
+	must_fail(w, "{\"script\":{\"env\":[\"=1\"]}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:12: script.env: \"=1\" has no name: a variable is written NAME=VALUE");
+	must_fail(
+		w, "{\"proto\":{\"mcpPath\":\"mcp\"}}", ERR_INVALID,
+		"@/one/mcpx.json:1:11: proto.mcpPath: \"mcp\" does not begin with /: a path such as /mcp is "
+		"expected");
+	must_fail(w, "{\"proto\":{\"mcpPath\":\"/a?b\"}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:11: proto.mcpPath: \"/a?b\" is no path: it holds a blank, a ? or a #");
 }
 
 static void an_unknown_key_of_the_pool_is_refused(void **state)
@@ -534,8 +579,8 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 		{ "{\"command\":\"x\",\"auth\":1}", ERR_INVALID,
 		  "1:35: server \"s\": auth: expected an object" },
 		{ "{\"command\":\"x\",\"protocol\":\"new\"}", ERR_INVALID,
-		  "1:35: server \"s\": protocol: expected prefer-discover, prefer-initialize, force-discover or "
-		  "force-initialize, got \"new\"" },
+		  "1:35: server \"s\": protocol: expected prefer-discover, prefer-initialize, force-discover, "
+		  "force-initialize or follow, got \"new\"" },
 		{ "{\"url\":\"http://x\",\"headers\":{\"A\":\"b\"},\"auth\":{}}", ERR_UNSUPPORTED,
 		  "1:16: server \"s\": remote servers (url) are not part of this version yet: start it with command" },
 		{ "{\"aliasOf\":\"\"}", ERR_INVALID, "1:21: server \"s\": aliasOf: must not be empty" },
@@ -823,6 +868,8 @@ int main(void)
 		IN_WORLD(comments_trailing_commas_and_a_byte_order_mark_are_fine),
 		IN_WORLD(settings_of_every_kind_are_read),
 		IN_WORLD(keys_that_nothing_claims_are_noted),
+		IN_WORLD(keys_of_other_versions_are_taken_or_told_apart),
+		IN_WORLD(texts_have_the_form_that_their_setting_asks_for),
 		IN_WORLD(an_unknown_key_of_the_pool_is_refused),
 		IN_WORLD(a_server_is_read_whole),
 		IN_WORLD(what_an_entry_leaves_out_comes_from_the_settings),

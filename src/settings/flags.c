@@ -90,6 +90,8 @@ static int flag_add(struct settings *set, const struct flag *flag, struct err *e
 			       (*at)->origin.p, layer->origin.p, declaration->path.p);
 	if (declaration->repeats)
 		value_append(&layer->value, *at, flag->value, &set->arena);
+	if (declaration->repeats)
+		r = setting_value_check(&layer->value, declaration, err);
 	else
 		r = setting_value_parse(&layer->value, declaration, flag->value, &set->arena, err);
 	if (r < 0)

@@ -18,7 +18,8 @@ import sys
 KINDS = ["bool", "int", "duration", "bytes", "enum", "list", "paths", "string"]
 SCOPES = ["daemon", "client", "call", "plugin"]
 KEYS = {"path", "kind", "default", "scope", "hot", "plumbing", "text", "detail", "enum", "enumAliases", "min", "max",
-        "env", "flag", "envAliases", "flagAliases", "commands", "aliasCommands", "notInFile", "repeats"}
+        "env", "flag", "envAliases", "flagAliases", "commands", "aliasCommands", "notInFile", "repeats", "form", "fileKey"}
+FORMS = {"variables": "list", "urlPath": "string"}
 INT64_MAX = 2**63 - 1
 DURATION_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 BYTE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
@@ -81,6 +82,8 @@ def check(setting, spellings):
         fail(path, f"the default {default} is neither true nor false")
     if setting.get("repeats") and kind != "list":
         fail(path, "only the flag of a list can be repeated")
+    if "form" in setting and FORMS.get(setting["form"]) != kind:
+        fail(path, f"the kind {kind} has no form {setting['form']}")
     if kind in NUMBERS:
         try:
             low, value, high = bounds(setting)[0], NUMBERS[kind](default), bounds(setting)[1]
@@ -167,6 +170,10 @@ def c_declaration(setting, lists):
     for field, key in (("hot", "hot"), ("plumbing", "plumbing"), ("not_in_file", "notInFile"), ("repeats", "repeats")):
         if setting.get(key):
             out.append(f"\t\t.{field} = true,")
+    if "form" in setting:
+        out.append(f"\t\t.form = SETTING_FORM_{constant(spelling(setting['form'], '_'))},")
+    if "fileKey" in setting:
+        out.append(f"\t\t.file_key = STR_INIT({c_str(setting['fileKey'])}),")
     if setting["kind"] in NUMBERS:
         low, high = bounds(setting)
         out += [f"\t\t.min = INT64_C({low}),", f"\t\t.max = INT64_C({high}),"]
@@ -245,6 +252,7 @@ def schema_json(settings, servers):
             sections.setdefault(section, {})[key] = setting_schema(setting)
     sections["pool"] = {**block, **sections["pool"]}
     properties = {name: {"type": "object", "properties": section} for name, section in sections.items()}
+    properties.update({setting["fileKey"]: setting_schema(setting) for setting in settings if "fileKey" in setting})
     properties["mcpServers"] = {
         "type": "object",
         "additionalProperties": {"type": "object", "properties": entry,

@@ -28,6 +28,7 @@ REFUSED = [
     ({"kind": "duration", "default": "5"}, "pool.max: is no duration"),
     ({"kind": "bytes", "default": "5 apples"}, "pool.max: is no size in bytes"),
     ({"max": "3"}, "pool.max: the default 4 is outside min and max"),
+    ({"form": "urlPath"}, "pool.max: the kind int has no form urlPath"),
     ({"repeats": True}, "pool.max: only the flag of a list can be repeated"),
     ({"envAliases": ["MCPX_POOL_MAX"]}, "pool.max: the variable MCPX_POOL_MAX belongs to pool.max already"),
 ]

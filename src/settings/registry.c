@@ -65,6 +65,26 @@ struct str setting_suggestion(struct str path)
 	return nearest.best;
 }
 
+/* Without the prefix, which all have: else every short name would be near to every other. */
+struct str setting_env_suggestion(struct str name)
+{
+	static const struct str prefix = STR_INIT("MCPX_");
+	struct nearest nearest;
+
+	if (!str_starts_with(name, prefix))
+		return STR("");
+	nearest_init(&nearest, str_from(name, prefix.n));
+	for (unsigned i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_declaration *d = &setting_declarations[i];
+
+		nearest_consider(&nearest, str_from(d->env, prefix.n));
+		for (size_t k = 0; k < d->env_aliases.count; k++)
+			nearest_consider(&nearest, str_from(d->env_aliases.words[k], prefix.n));
+	}
+	return nearest.best.n > 0 ? str_make(nearest.best.p - prefix.n, nearest.best.n + prefix.n)
+				  : nearest.best;
+}
+
 const char *setting_kind_name(enum setting_kind kind)
 {
 	static const char *const names[] = { "bool", "int",  "duration", "bytes",

@@ -25,6 +25,13 @@ enum setting_kind {
 /* Which process acts on it. */
 enum setting_scope { SETTING_SCOPE_DAEMON, SETTING_SCOPE_CLIENT, SETTING_SCOPE_CALL, SETTING_SCOPE_PLUGIN };
 
+/* What a text must be beyond its kind. */
+enum setting_form {
+	SETTING_FORM_ANY,
+	SETTING_FORM_VARIABLES, /* each element is NAME=VALUE */
+	SETTING_FORM_URL_PATH	/* begins with "/", and is no more than a path */
+};
+
 struct setting_words {
 	const struct str *words;
 	size_t count;
@@ -37,13 +44,15 @@ struct setting_declaration {
 	struct str default_value; /* as one would write it */
 	enum setting_kind kind;
 	enum setting_scope scope;
-	bool hot;	  /* in force at once, for all that begins from then on */
-	bool plumbing;	  /* works, and is left out of ordinary listings */
-	bool repeats;	  /* of a list: each flag adds one element, which may hold commas */
-	bool not_in_file; /* decides which files are read, so no file may set it */
-	int64_t min, max; /* of a number, a duration (ms) or a size */
-	struct str env;	  /* MCPX_POOL_CALL_TIMEOUT */
-	struct str flag;  /* pool-call-timeout, without the dashes */
+	enum setting_form form;
+	struct str file_key; /* a top-level key of a file that says the same; or empty */
+	bool hot;	     /* in force at once, for all that begins from then on */
+	bool plumbing;	     /* works, and is left out of ordinary listings */
+	bool repeats;	     /* of a list: each flag adds one element, which may hold commas */
+	bool not_in_file;    /* decides which files are read, so no file may set it */
+	int64_t min, max;    /* of a number, a duration (ms) or a size */
+	struct str env;	     /* MCPX_POOL_CALL_TIMEOUT */
+	struct str flag;     /* pool-call-timeout, without the dashes */
 	struct setting_words env_aliases, flag_aliases;
 	struct setting_words commands;	     /* the flag binds on these only; none: on every command */
 	struct setting_words alias_commands; /* the same for the flag's aliases */
@@ -66,6 +75,9 @@ bool setting_find_flag(struct str flag, struct str command, enum setting *ret_se
 
 /* The path that looks most like `path`, for "did you mean"; empty when none does. */
 struct str setting_suggestion(struct str path);
+
+/* The environment name that looks most like `name`, or empty: for a variable that is nobody's. */
+struct str setting_env_suggestion(struct str name);
 
 const char *setting_kind_name(enum setting_kind kind);
 const char *setting_scope_name(enum setting_scope scope);

@@ -165,6 +165,55 @@ int settings_add_environment(struct settings *set, const struct environment *env
 	return 0;
 }
 
+/* What mcpx gives to scripts (exec/run.c) and takes from sessions. Some are a slip away from a setting. */
+static bool is_of_a_run(struct str name)
+{
+	static const struct str names[] = {
+		STR_INIT("MCPX_SOCKET"),
+		STR_INIT("MCPX_RUN"),
+		STR_INIT("MCPX_SESSION"),
+		STR_INIT("MCPX_SESSION_ID"),
+		STR_INIT("MCPX_CWD"),
+		STR_INIT("MCPX_PID"),
+		STR_INIT("MCPX_RUNTIME"),
+		STR_INIT("MCPX_CHANNEL"),
+		STR_INIT("MCPX_CLIENT"),
+		STR_INIT("MCPX_ENTRY"),
+		STR_INIT("MCPX_ENTRY_NAME"),
+		STR_INIT("MCPX_ENTRY_OFFSET"),
+		STR_INIT("MCPX_EXPORT"),
+		STR_INIT("MCPX_CAPTURE_CONSOLE"),
+		STR_INIT("MCPX_ARTIFACTS_DIR"),
+		STR_INIT("MCPX_ARTIFACTS_LOCAL"),
+		STR_INIT("MCPX_PARENT_SESSION_ID"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eq(names[i], name))
+			return true;
+	return false;
+}
+
+bool settings_next_misspelt(const struct environment *environment, size_t *at, struct str *ret_name,
+			    struct str *ret_meant)
+{
+	for (; environment->entries[*at]; (*at)++) {
+		struct str rest = str_of(environment->entries[*at]), name;
+		enum setting setting;
+
+		if (!str_starts_with(rest, STR("MCPX_")) || !str_split(&rest, '=', &name) ||
+		    setting_find_env(name, &setting) || is_of_a_run(name))
+			continue;
+		*ret_meant = setting_env_suggestion(name);
+		if (ret_meant->n == 0)
+			continue;
+		*ret_name = name;
+		(*at)++;
+		return true;
+	}
+	return false;
+}
+
 /* -- configuration files ------------------------------------------------------------------------------------------------- */
 
 static struct setting_layer *layer_of_file(const struct config_setting *from, struct arena *arena)

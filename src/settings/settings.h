@@ -85,6 +85,12 @@ int settings_add_flag(struct settings *set, struct str command, const char *argu
  * with two values are an error. */
 int settings_add_environment(struct settings *set, const struct environment *environment, struct err *err);
 
+/* Finds the next variable that is nobody's and looks like a setting's, from entry *at on, which it moves: a slip of the
+ * pen, which has no effect and says nothing. *ret_meant is the setting's name for it. Other names beginning with
+ * MCPX_ belong to scripts and sessions. False when there is no other. */
+bool settings_next_misspelt(const struct environment *environment, size_t *at, struct str *ret_name,
+			    struct str *ret_meant);
+
 /* What the configuration files say; replaces what an earlier call added. When the daemon reloads (`running`),
  * a setting that is not hot keeps its value until a restart, and its record says what it will be then. */
 int settings_add_config(struct settings *set, const struct config *config, bool running, struct err *err);

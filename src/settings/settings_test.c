@@ -183,6 +183,52 @@ static void two_variables_with_two_values_are_refused(void **state)
 	settings_free(&set);
 }
 
+static void a_slip_in_a_variables_name_is_found(void **state)
+{
+	struct environment environment = ENVIRONMENT("MCPX_SERCH_LIMIT=1", "MCPX_POOL_MAX=1", "PATH=/bin",
+						     "MCPX_LOG_LEVLE=info", "MCPX_");
+	/* What exec/run.c and sessions define, and what is far from everything. */
+	struct environment others = ENVIRONMENT(
+		"MCPX_SOCKET=s", "MCPX_RUN=r", "MCPX_SESSION=s", "MCPX_SESSION_ID=s", "MCPX_CWD=/",
+		"MCPX_PID=1", "MCPX_RUNTIME=deno", "MCPX_CHANNEL=1", "MCPX_CLIENT=c", "MCPX_ENTRY=e",
+		"MCPX_ENTRY_NAME=n", "MCPX_ENTRY_OFFSET=0", "MCPX_EXPORT=", "MCPX_CAPTURE_CONSOLE=1",
+		"MCPX_ARTIFACTS_LOCAL=1", "MCPX_ARTIFACTS_DIR=/a", "MCPX_PARENT_SESSION_ID=p", "MCPX_BIN=/b",
+		"MCPX_TEST_SERVER=/t", "MCPX_FAVOURITE_COLOUR=red");
+	struct str name, meant;
+	size_t at = 0;
+
+	(void)state;
+	assert_true(settings_next_misspelt(&environment, &at, &name, &meant));
+	assert_true(str_eq(name, STR("MCPX_SERCH_LIMIT")));
+	assert_true(str_eq(meant, STR("MCPX_SEARCH_LIMIT")));
+	assert_true(settings_next_misspelt(&environment, &at, &name, &meant));
+	assert_true(str_eq(name, STR("MCPX_LOG_LEVLE")));
+	assert_true(str_eq(meant, STR("MCPX_LOG_LEVEL")));
+	assert_false(settings_next_misspelt(&environment, &at, &name, &meant));
+	at = 0;
+	if (settings_next_misspelt(&others, &at, &name, &meant))
+		fail_msg("%.*s is no slip for %.*s", STR_ARG(name), STR_ARG(meant));
+}
+
+static void flags_and_variables_have_the_form_that_their_setting_asks_for(void **state)
+{
+	struct environment environment = ENVIRONMENT("MCPX_SCRIPT_ENV=A=1,B");
+	struct settings *set = settings_new();
+	struct setting_change change;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(settings_add_environment(set, &environment, &err), ERR_INVALID);
+	assert_string_equal(err.message, "MCPX_SCRIPT_ENV: \"B\" has no =: a variable is written NAME=VALUE");
+	flag_fails(set, "--script-env", "B",
+		   "--script-env: \"B\" has no =: a variable is written NAME=VALUE");
+	flag_fails(set, "--proto-mcp-path=mcp", NULL,
+		   "--proto-mcp-path: \"mcp\" does not begin with /: a path such as /mcp is expected");
+	assert_int_equal(settings_set_runtime(set, SETTING_PROTO_MCP_PATH, STR("x"), &change, &err),
+			 ERR_INVALID);
+	settings_free(&set);
+}
+
 static void a_hot_setting_changes_at_run_time(void **state)
 {
 	struct settings *set = settings_new();
@@ -427,6 +473,8 @@ int main(void)
 		cmocka_unit_test(a_flag_that_repeats_adds_elements),
 		cmocka_unit_test(the_environment_lies_below_flags),
 		cmocka_unit_test(two_variables_with_two_values_are_refused),
+		cmocka_unit_test(a_slip_in_a_variables_name_is_found),
+		cmocka_unit_test(flags_and_variables_have_the_form_that_their_setting_asks_for),
 		cmocka_unit_test(a_hot_setting_changes_at_run_time),
 		cmocka_unit_test(a_change_that_cannot_take_effect_says_so),
 		cmocka_unit_test(a_client_sends_what_its_flags_decide_about_a_call),

@@ -3,6 +3,8 @@
 #include "base/base.h"
 #include "settings/spot.h"
 
+#include "json/json.h"
+
 static size_t skip_comment(struct str text, size_t at)
 {
 	bool block = text.p[at + 1] == '*';
@@ -90,8 +92,10 @@ static size_t offset_of(const struct spot *spot, struct str text)
 struct spot_position spot_find(const struct spot *spot, struct str text)
 {
 	struct spot_position position = { 1, 1 };
-	size_t offset = size_min(offset_of(spot, text), text.n);
+	size_t offset;
 
+	text = json_skip_mark(text);
+	offset = size_min(offset_of(spot, text), text.n);
 	for (size_t i = 0; i < offset; i++) {
 		position.column++;
 		if (text.p[i] == '\n')

@@ -162,8 +162,8 @@ static void parse_list(struct setting_value *value, const struct setting_declara
 	setting_value_of_items(value, (struct setting_items){ items, count }, arena);
 }
 
-int setting_value_parse(struct setting_value *value, const struct setting_declaration *declaration,
-			struct str text, struct arena *arena, struct err *err)
+static int parse_text(struct setting_value *value, const struct setting_declaration *declaration,
+		      struct str text, struct arena *arena, struct err *err)
 {
 	if (text.n > 0 && memchr(text.p, '\0', text.n))
 		return err_set(err, ERR_INVALID, "a value cannot hold a NUL character");
@@ -187,6 +187,52 @@ int setting_value_parse(struct setting_value *value, const struct setting_declar
 		return 0;
 	}
 	return err_set(err, ERR_INVALID, "unknown kind");
+}
+
+static int check_variable(struct str element, struct err *err)
+{
+	size_t equals = str_find_char(element, '=');
+
+	if (equals == STR_NONE)
+		return err_set(err, ERR_INVALID, "%s has no =: a variable is written NAME=VALUE",
+			       QUOTE(element));
+	if (equals == 0)
+		return err_set(err, ERR_INVALID, "%s has no name: a variable is written NAME=VALUE",
+			       QUOTE(element));
+	return 0;
+}
+
+static int check_url_path(struct str path, struct err *err)
+{
+	if (!str_starts_with(path, STR("/")))
+		return err_set(err, ERR_INVALID, "%s does not begin with /: a path such as /mcp is expected",
+			       QUOTE(path));
+	for (size_t i = 0; i < path.n; i++)
+		if (path.p[i] <= ' ' || path.p[i] == '?' || path.p[i] == '#')
+			return err_set(err, ERR_INVALID, "%s is no path: it holds a blank, a ? or a #",
+				       QUOTE(path));
+	return 0;
+}
+
+int setting_value_check(const struct setting_value *value, const struct setting_declaration *declaration,
+			struct err *err)
+{
+	int r = 0;
+
+	if (declaration->form == SETTING_FORM_URL_PATH)
+		return check_url_path(value->text, err);
+	if (declaration->form == SETTING_FORM_VARIABLES)
+		for (size_t i = 0; i < value->u.items.count && r == 0; i++)
+			r = check_variable(value->u.items.items[i], err);
+	return r;
+}
+
+int setting_value_parse(struct setting_value *value, const struct setting_declaration *declaration,
+			struct str text, struct arena *arena, struct err *err)
+{
+	int r = parse_text(value, declaration, text, arena, err);
+
+	return r < 0 ? r : setting_value_check(value, declaration, err);
 }
 
 static const char *json_type_name(const struct json *json)
@@ -269,7 +315,7 @@ int setting_value_from_json(struct setting_value *value, const struct setting_de
 	if (!text.p)
 		return err_set(err, ERR_INVALID, "expected %s, got %s", json_form(declaration->kind),
 			       json_type_name(json));
-	return setting_value_parse(value, declaration, text, arena, err);
+	return parse_text(value, declaration, text, arena, err);
 }
 
 struct setting_items setting_items_join(struct setting_items a, struct setting_items b, struct arena *arena)

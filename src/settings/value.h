@@ -31,7 +31,12 @@ struct setting_value {
 int setting_value_parse(struct setting_value *value, const struct setting_declaration *declaration,
 			struct str text, struct arena *arena, struct err *err);
 
-/* Reads a value of a configuration file; what is text in it also goes through setting_value_parse(). */
+/* Whether what is text has the form that the setting asks for; setting_value_parse() has looked already. */
+int setting_value_check(const struct setting_value *value, const struct setting_declaration *declaration,
+			struct err *err);
+
+/* Reads a value of a configuration file as it stands there. Its form is for setting_value_check() to judge, when
+ * ${NAME} in it has been replaced. */
 int setting_value_from_json(struct setting_value *value, const struct setting_declaration *declaration,
 			    const struct json *json, struct arena *arena, struct err *err);
 

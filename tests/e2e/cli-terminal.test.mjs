@@ -55,6 +55,19 @@ test('what a terminal would obey does not reach it', async (t) => {
 	assert.doesNotMatch((await shown(scratch, ['call', 'scripted.fail', `text=${escape}[2J`])).stdout, /\u001b\[2J/);
 });
 
+test('nor does what a configuration file holds', async (t) => {
+	const scratch = newHome(t);
+	const evil = `evil${escape}]0;pwn\u0007\nforged`;
+	scratch.writeConfig({ [evil]: 1, mcpServers: { [evil]: { command: 5 }, good: { command: '/nowhere', [evil]: 1 } }, script: { runtime: evil }, logging: { dir: evil } });
+	for (const words of [['config'], ['config', '--sources'], ['ls'], ['status'], ['refresh'], ['servers', 'list'], ['settings', 'list'], ['settings', 'list', '--daemon'], ['settings', 'get', 'script.runtime'], ['settings', 'get', 'logging.dir', '--daemon'], ['exec', 'return 1']]) {
+		const { stdout } = await shown(scratch, [...words, '--color=never']);
+		assert.doesNotMatch(stdout, /[\u001b\u0007]|^forged/m, words.join(' '));
+		assert.match(stdout, /evil|\/nowhere|every|runtime/, words.join(' '));
+	}
+	// A listing for people has one line for each thing in a pipe, too.
+	assert.doesNotMatch((await run(scratch, ['config'])).stdout, /[\u001b\u0007]|^forged/m);
+});
+
 test('long lines are cut at the width of the terminal, and JSON is laid out', async (t) => {
 	const scratch = newHome(t);
 	const { stdout } = await shown(scratch, ['settings', 'list', '--daemon', '--plumbing', '--color=never']);
