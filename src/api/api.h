@@ -45,6 +45,8 @@ struct api {
 	uint64_t started;     /* loop_now() */
 	struct access access;
 	struct api_program program;
+	const struct err
+		*config_err;	    /* why the files as they are now are not in force; code 0 when they are */
 	struct http_server *server; /* NULL once it was freed */
 	struct api_door door;	    /* of the MCP endpoint */
 	struct mcp_http_door *mcp;  /* NULL when proto.serveMCP is false */

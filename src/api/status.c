@@ -73,6 +73,8 @@ void api_status(struct api_call *call)
 	write_daemon(api, &w);
 	json_member_str(&w, STR("socket"), api->places->socket);
 	write_config_files(api, &w);
+	if (api->config_err->code)
+		json_member_str(&w, STR("configError"), str_of(api->config_err->message));
 	json_member_u64(&w, STR("memoryBytes"), process_memory());
 	json_member_u64(&w, STR("connections"), api->server ? http_server_connections(api->server) : 0);
 	json_member_u64(&w, STR("acceptPauses"), api->server ? http_server_accept_pauses(api->server) : 0);

@@ -21,7 +21,7 @@ enum row_kind {
 	ROW_VALUE,  /* of a setting, which may be empty */
 	ROW_SOURCE, /* of a setting, of the whole record: which layer, and where in it */
 	ROW_HERE,   /* of a setting: what this command's own layers say, where that is another value */
-	ROW_USE     /* of a server: "off" for one that is switched off */
+	ROW_USE	    /* of a server: "off" for one that is switched off */
 };
 
 struct row_column {
@@ -32,8 +32,8 @@ struct row_column {
 };
 
 struct rows {
-	struct str list;  /* the member that holds the array; empty: the answer is the array */
-	const char *none; /* said instead of an empty table */
+	struct str list;     /* the member that holds the array; empty: the answer is the array */
+	const char *none;    /* said instead of an empty table */
 	const char *none_on; /* NULL, or the same when servers are configured all the same */
 	const struct row_column *columns;
 	size_t column_count;

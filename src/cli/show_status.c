@@ -86,6 +86,10 @@ static void show_daemon(struct cli *cli, const struct json *root, struct buf *ou
 	line(&table, "endpoint", json_str(json_get(root, STR("endpoint"))));
 	json_for_each(file, json_get(root, STR("config")))
 		line(&table, "config", json_str(file));
+	if (json_get(root, STR("configError")))
+		line(&table, "",
+		     arena_concat(&cli->arena, STR("not in force as it is: "),
+				  json_str(json_get(root, STR("configError"))), STR("")));
 	artifacts_line(cli, &table, json_get(root, STR("artifacts")));
 	line(&table, "in use",
 	     arena_printf(&cli->arena, "%.*s, %.*s, %.*s",

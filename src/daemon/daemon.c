@@ -8,6 +8,7 @@
 #include "artifacts/home.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "daemon/config_watch.h"
 #include "daemon/limits.h"
 #include "daemon/log_file.h"
 #include "daemon/log_stream.h"
@@ -42,6 +43,7 @@ struct daemon {
 	bool api_ready;
 	bool listening;
 	struct str token;
+	struct config_watch watch;
 	struct timer tick;
 	struct signal_watch terminate, interrupt, hangup;
 	enum { DAEMON_SERVES, DAEMON_DRAINS, DAEMON_ENDS, DAEMON_CLOSES } stage;
@@ -212,6 +214,7 @@ static void daemon_stop(void *context, const char *why)
 	daemon->stage = DAEMON_DRAINS;
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.stop"), LOG_FIELDS(log_cstr("reason", why)));
 	timer_stop(&daemon->tick);
+	config_watch_stop(&daemon->watch);
 	timer_start(&daemon->grace, daemon->loop, grace, daemon_grace_over);
 	api_drain(&daemon->api);
 	daemon_emptied(daemon);
@@ -267,27 +270,62 @@ static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_remov
 	daemon->config = fresh;
 	daemon_adjust(daemon);
 	hub_reload(daemon->hub, fresh, ret_added, ret_removed);
+	config_watch_follow(&daemon->watch, fresh);
 	config_free(&old);
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("config.reload"),
 		   LOG_FIELDS(log_uint("added", *ret_added), log_uint("removed", *ret_removed)));
 	return 0;
 }
 
-/* A file that is wrong changes nothing: what was read before stays in force, and the log says why. */
-static void daemon_reload_unasked(struct daemon *daemon)
+static int daemon_reload_unasked(void *context, struct err *err)
 {
 	unsigned added, removed;
-	struct err err;
 
-	if (daemon_reload(daemon, &added, &removed, &err) < 0)
-		logger_log(&daemon->logger, LOG_LEVEL_ERROR, STR("config.refused"),
-			   LOG_FIELDS(log_err("error", &err)));
+	return daemon_reload(context, &added, &removed, err);
 }
+
+/* A file that is wrong changes nothing: what was read before stays in force, and the log says why. */
+static void daemon_config_refused(void *context, const struct err *err)
+{
+	struct daemon *daemon = context;
+
+	logger_log(&daemon->logger, LOG_LEVEL_ERROR, STR("config.refused"),
+		   LOG_FIELDS(log_err("error", err)));
+}
+
+static void daemon_config_appeared(void *context, struct str path)
+{
+	struct daemon *daemon = context;
+
+	logger_log(&daemon->logger, LOG_LEVEL_WARN, STR("config.elsewhere"),
+		   LOG_FIELDS(log_str("file", path),
+			      log_cstr("detail", "commands read it from now on, and so use another daemon; "
+						 "end this one when its clients are gone")));
+}
+
+static const struct config_watch_events daemon_watch_events = {
+	.reload = daemon_reload_unasked,
+	.refused = daemon_config_refused,
+	.appeared = daemon_config_appeared,
+};
 
 static void daemon_hung_up(struct signal_watch *watch, int number)
 {
+	struct daemon *daemon = container_of(watch, struct daemon, hangup);
+	struct err err;
+
 	(void)number;
-	daemon_reload_unasked(container_of(watch, struct daemon, hangup));
+	if (daemon_reload_unasked(daemon, &err) < 0)
+		daemon_config_refused(daemon, &err);
+}
+
+/* Whoever asks after an edit is answered from after it. */
+static void daemon_request(void *context, struct http_request *request)
+{
+	struct daemon *daemon = context;
+
+	config_watch_before_request(&daemon->watch);
+	api_request(&daemon->api, request);
 }
 
 static bool daemon_is_idle(const struct daemon *daemon)
@@ -304,9 +342,7 @@ static void daemon_tick(struct timer *timer)
 
 	timer_start(timer, daemon->loop, settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL),
 		    daemon_tick);
-	if (settings_bool(daemon->settings, SETTING_DAEMON_WATCH_CONFIG) &&
-	    config_changed(daemon->config, daemon->settings))
-		daemon_reload_unasked(daemon);
+	config_watch_look(&daemon->watch);
 	if (daemon_is_idle(daemon))
 		daemon_stop(daemon, "idle");
 }
@@ -406,6 +442,7 @@ static int daemon_open_api(struct daemon *daemon, struct err *err)
 					     .adjust = daemon_adjust,
 					     .context = daemon };
 	api->server = daemon->server;
+	api->config_err = &daemon->watch.err;
 	daemon->api_ready = true;
 	return api_init(api, err);
 }
@@ -478,7 +515,7 @@ static void daemon_log_misspelt(struct daemon *daemon)
 
 static int daemon_start(struct daemon *daemon, struct err *err)
 {
-	struct http_handler handler = { .request = api_request, .context = &daemon->api };
+	struct http_handler handler = { .request = daemon_request, .context = daemon };
 	struct http_limits limits;
 	int r;
 
@@ -500,6 +537,8 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 	if ((r = daemon_open_api(daemon, err)) < 0 || (r = daemon_listen(daemon, err)) < 0 ||
 	    (r = daemon_write_info(daemon, err)) < 0)
 		return r;
+	config_watch_start(&daemon->watch, daemon->loop, daemon->settings, daemon->config,
+			   &daemon_watch_events, daemon);
 	timer_start(&daemon->tick, daemon->loop,
 		    settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL), daemon_tick);
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.start"),
@@ -518,6 +557,7 @@ static void remove_file(struct str path)
 static void daemon_release(struct daemon *daemon)
 {
 	timer_stop(&daemon->tick);
+	config_watch_stop(&daemon->watch);
 	timer_stop(&daemon->grace);
 	signal_watch_stop(&daemon->terminate);
 	signal_watch_stop(&daemon->interrupt);

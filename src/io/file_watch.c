@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "io/file_watch.h"
 #include "io/loop_private.h"
 
 #include <errno.h>
@@ -8,16 +9,15 @@ struct file_watch_handle {
 	struct file_watch *watch;
 };
 
-static void file_event(uv_fs_event_t *event, _unused_ const char *name, _unused_ int events,
-		       _unused_ int status)
+static void file_event(uv_fs_event_t *event, const char *name, _unused_ int events, _unused_ int status)
 {
 	struct file_watch *watch = container_of(event, struct file_watch_handle, event)->watch;
 
-	watch->changed(watch);
+	watch->changed(watch, name);
 }
 
 int file_watch_start(struct file_watch *watch, struct loop *loop, const char *path,
-		     void (*changed)(struct file_watch *watch), struct err *err)
+		     void (*changed)(struct file_watch *watch, const char *name), struct err *err)
 {
 	struct file_watch_handle *handle = xnew(struct file_watch_handle);
 	int status;

@@ -1,5 +1,5 @@
 /*
- * loop.h - the event loop: time, timers, descriptors, deferred work, the worker pool, signals and file watching.
+ * loop.h - the event loop: time, timers, descriptors, deferred work, the worker pool and signals.
  *
  * One thread owns a loop and calls everything here, except where it says otherwise. Nothing on that thread blocks. It stands on
  * libuv; no other room sees that. Everything that waits follows async.md's rules: a callback never comes from within the call
@@ -124,7 +124,7 @@ void loop_work(struct loop *loop, struct job *job, job_work *work, job_done *don
 /* The owner has lost interest. `done` still comes, with cancelled = true. */
 void job_cancel(struct job *job);
 
-/* -- signals and files ------------------------------------------------------------------------------------------------ */
+/* -- signals ---------------------------------------------------------------------------------------------------------- */
 
 struct signal_watch {
 	void *handle;
@@ -136,15 +136,5 @@ void signal_watch_stop(struct signal_watch *watch);
 
 /* Lets a signal pass unnoticed from now on: SIGPIPE, whose message write(2) gives as EPIPE too. Children begin with the default again. */
 int signal_ignore(int number, struct err *err);
-
-struct file_watch {
-	void *handle;
-	void (*changed)(struct file_watch *watch);
-};
-/* Calls `changed` after something happened to the file or directory at `path`; several changes may come as one. It follows the
- * file, not the name: to notice that a file is created or replaced by a rename, watch its directory. */
-int file_watch_start(struct file_watch *watch, struct loop *loop, const char *path,
-		     void (*changed)(struct file_watch *watch), struct err *err);
-void file_watch_stop(struct file_watch *watch);
 
 #endif

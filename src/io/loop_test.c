@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "io/loop.h"
 
+#include "io/file_watch.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -483,8 +485,9 @@ static void signals_arrive_on_the_loop(void **state)
 	assert_string_equal(err.message, "cannot watch a signal: Invalid argument");
 }
 
-static void file_changed(struct file_watch *watch)
+static void file_changed(struct file_watch *watch, const char *name)
 {
+	assert_string_equal(name, "watched-file");
 	tell('f');
 	file_watch_stop(watch);
 }

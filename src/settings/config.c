@@ -51,7 +51,8 @@ static int take_files(struct config_loader *l, struct config *config, struct err
 	int r = 0;
 
 	for (struct config_file *file = l->contents->files; file && r == 0; file = file->next)
-		r = config_take(l, file, err);
+		if (!file->absent)
+			r = config_take(l, file, err);
 	if (r == 0)
 		config_merge(l, config);
 	for (struct config_file *file = l->contents->files; file; file = file->next)
@@ -78,6 +79,18 @@ int config_load(struct config **ret_config, const struct settings *set, const st
 	return r;
 }
 
+/* Keeps the place of a file that is gone, so that it is noticed when it is back. */
+static struct config_file *absent_file(struct config_loader *l, const struct config_file *before)
+{
+	struct config_file *file = arena_new(l->arena, struct config_file);
+
+	file->path = arena_copy(l->arena, before->path);
+	file->real = arena_copy(l->arena, before->real);
+	file->base = arena_copy(l->arena, before->base);
+	file->absent = true;
+	return file;
+}
+
 /* The same files as before. Not a new search: a daemon is known by its set of files, and another set has
  * another daemon. */
 static int read_again(struct config_loader *l, const struct config *old, struct err *err)
@@ -85,11 +98,12 @@ static int read_again(struct config_loader *l, const struct config *old, struct 
 	for (const struct config_file *before = old->contents->files; before; before = before->next) {
 		struct config_stamp stamp;
 		struct config_file *file;
-		int r;
+		int r = 0;
 
-		if (!config_stamp_of(before->path, &stamp))
-			continue;
-		r = config_file_read(l, before->path, &file, err);
+		if (config_stamp_of(before->path, &stamp))
+			r = config_file_read(l, before->path, &file, err);
+		else
+			file = absent_file(l, before);
 		if (r < 0)
 			return r;
 		*l->file_tail = file;
@@ -98,7 +112,9 @@ static int read_again(struct config_loader *l, const struct config *old, struct 
 	return 0;
 }
 
-/* The sources of a reload are those of the search, except that a file may be gone. */
+#define GONE "is gone; it counts as empty until it is back or the daemon ends"
+
+/* The sources of a reload are those of the search, except that a file may be gone, or back. */
 static void copy_sources(struct config_loader *l, const struct config *old)
 {
 	for (size_t i = 0; i < old->source_count; i++) {
@@ -109,11 +125,13 @@ static void copy_sources(struct config_loader *l, const struct config *old)
 		node->source = (struct config_source){ .path = arena_copy(l->arena, source->path),
 						       .real = arena_copy(l->arena, source->real),
 						       .named_by = arena_copy(l->arena, source->named_by),
-						       .note = arena_copy(l->arena, source->note),
-						       .loaded = source->loaded };
+						       .note = str_eq(source->note, STR(GONE))
+								       ? STR("")
+								       : arena_copy(l->arena, source->note),
+						       .loaded = source->loaded,
+						       .seen = source->seen };
 		if (source->loaded && !config_stamp_of(source->path, &stamp))
-			node->source.note =
-				STR("is gone; it counts as empty until it is back or the daemon ends");
+			node->source.note = STR(GONE);
 		*l->source_tail = node;
 		l->source_tail = &node->next;
 	}
@@ -146,6 +164,8 @@ static bool file_changed(const struct config_file *file, size_t limit)
 	bool same;
 
 	if (!config_stamp_of(file->path, &stamp))
+		return !file->absent;
+	if (file->absent)
 		return true;
 	if (config_stamp_same(&stamp, &file->stamp))
 		return false;
@@ -164,6 +184,30 @@ bool config_changed(const struct config *config, const struct settings *set)
 		if (file_changed(file, limit))
 			return true;
 	return false;
+}
+
+bool config_lacks_file(const struct config *config)
+{
+	struct config_stamp stamp;
+
+	for (const struct config_file *file = config->contents->files; file; file = file->next)
+		if (!file->absent && !config_stamp_of(file->path, &stamp))
+			return true;
+	return false;
+}
+
+const struct config_source *config_appeared(const struct config *config)
+{
+	struct config_stamp stamp;
+
+	for (size_t i = 0; i < config->source_count; i++) {
+		const struct config_source *source = &config->sources[i];
+
+		if (!source->loaded && source->real.n == 0 && !source->seen &&
+		    config_stamp_of(source->path, &stamp))
+			return source;
+	}
+	return NULL;
 }
 
 const struct config_server *config_find(const struct config *config, struct str name)

@@ -74,6 +74,7 @@ struct config_source {
 	struct str named_by; /* the file, flag or variable that names it; empty for a default place */
 	struct str note;     /* empty, or why something in it has no effect */
 	bool loaded;
+	bool seen; /* not loaded, and there: read already under another name, or somebody else's */
 };
 
 struct config {
@@ -97,6 +98,13 @@ int config_load(struct config **ret_config, const struct settings *set, const st
 /* Reads the files of `old` again, in the same order; one that vanished counts as empty. `old` stays as it is. */
 int config_reload(struct config **ret_config, const struct config *old, const struct settings *set,
 		  const struct environment *environment, struct err *err);
+
+/* Whether a file that was loaded is gone: for ever, or because an editor is just about to put the next one into its place. */
+bool config_lacks_file(const struct config *config);
+
+/* A file in a place of the search where none was when the configuration was loaded. It does not belong to it: whoever searches now finds another set of files.
+ * NULL when there is none. */
+const struct config_source *config_appeared(const struct config *config);
 
 void config_free(struct config **config);
 

@@ -33,6 +33,7 @@ struct config_file {
 	struct str base;       /* the directory that it speaks for: relative paths in it start here */
 	struct config_stamp stamp;
 	uint64_t hash; /* of the text */
+	bool absent;   /* gone when the configuration was read again: empty, until it is back */
 	struct str text;
 	struct json_doc doc;
 	struct config_file *next;

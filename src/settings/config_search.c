@@ -97,7 +97,7 @@ static struct candidate *follow_list(struct config_loader *l, struct setting_ite
 }
 
 static void note_source(struct config_loader *l, const struct candidate *candidate,
-			const struct config_file *file, struct str note)
+			const struct config_file *file, bool seen, struct str note)
 {
 	struct config_source_node *node = arena_new(l->arena, struct config_source_node);
 
@@ -105,7 +105,8 @@ static void note_source(struct config_loader *l, const struct candidate *candida
 					       .real = file ? file->real : STR(""),
 					       .named_by = candidate->named_by,
 					       .note = note,
-					       .loaded = file != NULL };
+					       .loaded = file != NULL,
+					       .seen = seen };
 	*l->source_tail = node;
 	l->source_tail = &node->next;
 }
@@ -128,18 +129,19 @@ static bool worth_reading(struct config_loader *l, const struct candidate *candi
 	struct stat st;
 
 	if (stat(candidate->path.p, &st) < 0) {
-		note_source(l, candidate, NULL, candidate->named_by.n > 0 ? STR("does not exist") : STR(""));
+		note_source(l, candidate, NULL, false,
+			    candidate->named_by.n > 0 ? STR("does not exist") : STR(""));
 		return false;
 	}
 	again = loaded_already(l, &st);
 	if (again) {
 		if (!str_eq(again->path, candidate->path))
-			note_source(l, candidate, NULL,
+			note_source(l, candidate, NULL, true,
 				    arena_printf(l->arena, "is %s, which was read already", again->path.p));
 		return false;
 	}
 	if (candidate->named_by.n == 0 && st.st_uid != geteuid() && st.st_uid != 0) {
-		note_source(l, candidate, NULL,
+		note_source(l, candidate, NULL, true,
 			    STR("not read: it belongs to another user; name it with --config to read it"));
 		return false;
 	}
@@ -252,7 +254,7 @@ static int visit(struct search *s, struct candidate *candidate, struct err *err)
 	r = consider_list(s, candidate, file, &note, err);
 	if (r < 0)
 		return r;
-	note_source(l, candidate, file, note);
+	note_source(l, candidate, file, true, note);
 	return 0;
 }
 
@@ -268,7 +270,7 @@ static int search_one(struct config_loader *l, const struct setting_layer *named
 		return r;
 	*l->file_tail = file;
 	l->file_tail = &file->next;
-	note_source(l, &candidate, file, STR(""));
+	note_source(l, &candidate, file, true, STR(""));
 	return 0;
 }
 

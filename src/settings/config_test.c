@@ -782,6 +782,50 @@ static void a_reload_reads_the_same_files(void **state)
 			    "is gone; it counts as empty until it is back or the daemon ends");
 }
 
+static void reload(struct world *w)
+{
+	struct config *next = NULL;
+
+	assert_int_equal(config_reload(&next, w->config, w->set, &w->environment, &w->err), 0);
+	config_free(&w->config);
+	w->config = next;
+}
+
+static void a_file_that_is_back_is_noticed(void **state)
+{
+	struct world *w = *state;
+	const char *text = "{\"mcpServers\":{\"s\":{\"command\":\"x\"}}}";
+
+	scratch_write(&w->scratch, "a/.mcpx.json", text);
+	assert_int_equal(search_from(w, "a"), 0);
+	assert_false(config_lacks_file(w->config));
+	assert_int_equal(unlink(scratch_path(&w->scratch, "a/.mcpx.json").p), 0);
+	assert_true(config_lacks_file(w->config));
+	assert_true(config_changed(w->config, w->set));
+	reload(w);
+	assert_false(config_changed(w->config, w->set));
+	assert_false(config_lacks_file(w->config));
+	assert_int_equal(w->config->server_count, 0);
+	assert_null(config_appeared(w->config));
+	scratch_write(&w->scratch, "a/.mcpx.json", text);
+	assert_true(config_changed(w->config, w->set));
+	reload(w);
+	assert_int_equal(w->config->server_count, 1);
+	assert_string_equal(source(w, "a/.mcpx.json")->note.p, "");
+}
+
+static void a_file_where_none_was_is_of_another_set(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->scratch, "a/.mcpx.json", "{}");
+	assert_int_equal(search_from(w, "a"), 0);
+	assert_null(config_appeared(w->config));
+	scratch_write(&w->scratch, "a/.mcp.json", "{}");
+	assert_false(config_changed(w->config, w->set));
+	assert_string_equal(config_appeared(w->config)->path.p, at_root(w, "@/a/.mcp.json"));
+}
+
 static void a_reload_of_a_broken_file_leaves_the_old_one(void **state)
 {
 	struct world *w = *state;
@@ -885,6 +929,8 @@ int main(void)
 		IN_WORLD(a_server_can_require_variables_and_servers),
 		IN_WORLD(a_change_is_noticed_by_contents),
 		IN_WORLD(a_reload_reads_the_same_files),
+		IN_WORLD(a_file_that_is_back_is_noticed),
+		IN_WORLD(a_file_where_none_was_is_of_another_set),
 		IN_WORLD(a_reload_of_a_broken_file_leaves_the_old_one),
 		IN_WORLD(a_server_is_shown_without_its_secrets),
 		IN_WORLD(the_schema_lists_what_is_read),

@@ -1,8 +1,10 @@
 // What mcpx says of its configuration: files, servers, keys, variables, and the value of a setting.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
 import { run, runJson } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
+import { get } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
@@ -129,4 +131,79 @@ test('values of the wrong form are refused where they are written', async (t) =>
 	scratch.writeConfig({});
 	const flag = await run(scratch, ['exec', '--env', 'B', 'return 1']);
 	assert.deepEqual([flag.status, flag.stderr.includes('--env: "B" has no =')], [2, true]);
+});
+
+// -- edits while a daemon runs ---------------------------------------------------------------------------------------------
+
+// The periodic look would come too late for any of these: what they see is the watch.
+const never = { daemon: { reapInterval: '10h' } };
+const names = async (daemon) => (await get(daemon.socket, '/v1/namespaces')).json.map(({ namespace }) => namespace);
+const write = (file, config) => fs.writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
+const until = async (what) => {
+	for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) if (await what()) return;
+	assert.fail(`did not come about: ${what}`);
+};
+
+test('an edit is in force for the next request, however the editor writes', async (t) => {
+	const scratch = newScratch(t);
+	const file = scratch.writeConfig({ ...never, mcpServers: { one: scriptedServer() } });
+	const daemon = await startDaemon(scratch, { config: file });
+	assert.deepEqual(await names(daemon), ['one']);
+	// In place.
+	write(file, { ...never, mcpServers: { one: scriptedServer(), two: scriptedServer() } });
+	assert.deepEqual(await names(daemon), ['one', 'two']);
+	// A new file renamed over it.
+	write(`${file}.new`, { ...never, mcpServers: { two: scriptedServer() } });
+	fs.renameSync(`${file}.new`, file);
+	assert.deepEqual(await names(daemon), ['two']);
+	// The old one out of the way, and then a new one.
+	fs.renameSync(file, `${file}~`);
+	assert.deepEqual(await names(daemon), ['two']);
+	write(file, { ...never, mcpServers: { three: scriptedServer() } });
+	assert.deepEqual(await names(daemon), ['three']);
+	// Nobody needs to ask.
+	write(file, { ...never, logging: { level: 'debug' }, mcpServers: {} });
+	await until(() => daemon.log.match(/config\.reload/g)?.length === 4);
+});
+
+test('a file that is gone counts as empty until it is back', async (t) => {
+	const scratch = newScratch(t);
+	const file = scratch.writeConfig({ ...never, mcpServers: { one: scriptedServer() } });
+	const daemon = await startDaemon(scratch, { config: file });
+	fs.unlinkSync(file);
+	await until(async () => (await names(daemon)).length === 0);
+	write(file, { ...never, mcpServers: { back: scriptedServer() } });
+	assert.deepEqual(await names(daemon), ['back']);
+});
+
+test('a broken edit changes nothing, and is told once', async (t) => {
+	const scratch = newScratch(t);
+	const file = scratch.writeConfig({ mcpServers: { one: scriptedServer() } });
+	const daemon = await startDaemon(scratch, { config: file, env: { MCPX_DAEMON_REAP_INTERVAL: '20ms' } });
+	write(file, '{ "mcpServers": {,} }');
+	await until(() => /config\.refused/.test(daemon.log));
+	const status = async () => (await get(daemon.socket, '/v1/status')).json;
+	assert.equal((await status()).configError, `${file}:1:18: expected a member name in double quotes`);
+	assert.deepEqual(await names(daemon), ['one']);
+	await new Promise((resolve) => setTimeout(resolve, 200)); // some looks later
+	assert.equal(daemon.log.match(/config\.refused/g).length, 1);
+	// Another mistake is told anew, and none that is left is over.
+	write(file, { pool: { max: 'many' } });
+	await until(() => daemon.log.match(/config\.refused/g).length === 2);
+	write(file, { mcpServers: { one: scriptedServer() } });
+	await until(async () => (await status()).configError === undefined);
+	assert.deepEqual(await names(daemon), ['one']);
+});
+
+test('a file that appears is noticed: by commands, and by the daemon that does not have it', async (t) => {
+	const scratch = newScratch(t);
+	scratch.atEnd(() => run(scratch, ['stop']));
+	scratch.env.MCPX_DAEMON_REAP_INTERVAL = '10h';
+	const daemon = await startDaemon(scratch);
+	assert.deepEqual(await names(daemon), []);
+	scratch.write('.config/mcpx/config.json', { mcpServers: { late: scriptedServer() } });
+	assert.match((await run(scratch, ['ls'])).stdout, /^late /m);
+	await until(() => daemon.log.includes('config.elsewhere'));
+	assert.ok(daemon.log.includes(scratch.path('.config/mcpx/config.json')));
+	assert.deepEqual(await names(daemon), []);
 });
