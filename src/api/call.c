@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "api/call.h"
 #include "api/api.h"
+#include "api/long_text.h"
 #include "mcp/jsonrpc.h"
 #include "text/percent.h"
 
@@ -375,12 +376,67 @@ static void call_over(struct api_call *call)
 	call->cancelled = NULL;
 }
 
+/* What a tool says, while it is stored because it is too long to be said. */
+struct tool_text {
+	struct long_text text;
+	struct api_call *call;
+	struct str body; /* storage */
+};
+
+static void tool_text_kept(struct long_text *text)
+{
+	struct tool_text *state = container_of(text, struct tool_text, text);
+	struct api_call *call = state->call;
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("content"));
+	json_write_array_begin(&w);
+	long_text_write(text, &w);
+	json_write_array_end(&w);
+	json_write_object_end(&w);
+	free((char *)state->body.p);
+	call_over(call);
+	mcp_answer_result(call->mcp, buf_str(&out));
+}
+
+static void tool_text_cancelled(struct api_call *call)
+{
+	struct tool_text *state = call->state;
+
+	long_text_cancel(&state->text);
+	free((char *)state->body.p);
+}
+
+static void keep_tool_text(struct api_call *call, struct str body, bool json)
+{
+	struct tool_text *state = arena_new(call->arena, struct tool_text);
+	const struct artifact_spec spec = {
+		.name = arena_concat(call->arena, call->operation->name, json ? STR(".json") : STR(".txt"),
+				     STR("")),
+		.mime = json ? STR("application/json") : STR("text/plain"),
+		.session = call->caller.session,
+	};
+
+	state->call = call;
+	state->body = body;
+	call->state = state;
+	call->cancelled = tool_text_cancelled;
+	long_text_start(&state->text, call, body, &spec, tool_text_kept);
+}
+
 /* A tool's result for a model: the JSON as text, and as structured content when it is an object. */
 static void answer_tool(struct api_call *call, struct str body, bool json)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
+	if (long_text_is(call, body)) {
+		keep_tool_text(call, body, json);
+		return;
+	}
 	api_writer_init(&w, &out);
 	json_write_object_begin(&w);
 	json_write_key(&w, STR("content"));
@@ -394,6 +450,7 @@ static void answer_tool(struct api_call *call, struct str body, bool json)
 		json_member_raw(&w, STR("structuredContent"), body);
 	json_write_object_end(&w);
 	free((char *)body.p);
+	call_over(call);
 	mcp_answer_result(call->mcp, buf_str(&out));
 }
 
@@ -401,11 +458,12 @@ static void answer_body(struct api_call *call, unsigned status, struct str type,
 {
 	const struct http_answer answer = { .status = status, .content_type = type };
 
-	call_over(call);
-	if (call->mcp)
+	if (call->mcp) {
 		answer_tool(call, body, !str_starts_with(type, STR("text/")));
-	else
-		http_respond_take(call->http, &answer, body);
+		return;
+	}
+	call_over(call);
+	http_respond_take(call->http, &answer, body);
 }
 
 void api_answer_json(struct api_call *call, unsigned status, struct str body)

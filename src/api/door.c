@@ -23,7 +23,7 @@ static void door_answer_list(struct mcp_server_call *call)
 		mcp_answer_error(call, &(struct mcp_error){ .code = MCP_INTERNAL_ERROR,
 							    .message = str_of(door->names_err.message) });
 	else
-		mcp_answer_tools(call, door->tools, door->tool_count);
+		mcp_answer_list(call, door->tools, door->tool_count);
 }
 
 static void door_listed(struct hub_ready *ready)
@@ -159,6 +159,9 @@ static const struct mcp_handler door_handler = {
 	.tools_list = door_tools_list,
 	.tools_call = door_tools_call,
 	.find_tool = door_find_tool,
+	.resources_list = door_resources_list,
+	.resource_templates_list = door_resource_templates_list,
+	.resources_read = door_resources_read,
 	.cancelled = door_cancelled,
 	.log_level_set = door_log_level_set,
 };

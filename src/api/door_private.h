@@ -17,4 +17,9 @@ int door_check_name(const struct api_door *door, struct str name, struct err *er
 /* Writes door->server.instructions: ours, and those of the servers whose tools the door shows. */
 void door_describe(struct api_door *door);
 
+/* What a client reads beside tools: struct mcp_handler's functions. */
+void door_resources_list(struct mcp_server_call *call);
+void door_resource_templates_list(struct mcp_server_call *call);
+void door_resources_read(struct mcp_server_call *call);
+
 #endif

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/exec_delivery.h"
 #include "api/exec_options.h"
+#include "api/long_text.h"
 #include "api/script_operations.h"
 #include "exec/limits.h"
 #include "exec/report.h"
@@ -18,8 +19,9 @@ struct exec_operation {
 	struct hub_ready ready;
 	struct exec_run run;
 	struct exec_delivery delivery;
-	struct exec_report report; /* unless the output is streamed */
-	struct exec_text text;	   /* of a stream of text */
+	struct exec_report report;  /* unless the output is streamed */
+	struct exec_text text;	    /* of a stream of text */
+	struct long_text long_text; /* the report, for a model, when it is too long for one */
 	struct http_stream stream;
 	struct timer ping; /* of a stream of events */
 	bool streaming;	   /* the answer has begun */
@@ -46,6 +48,7 @@ static void exec_operation_release(struct exec_operation *op)
 		(void)pool_end_session(api->hub->pool, op->delivery.session);
 	exec_run_cancel(&op->run);
 	exec_delivery_release(&op->delivery);
+	long_text_cancel(&op->long_text);
 	exec_report_release(&op->report);
 	list_remove(&op->node);
 	if (--api->run_count == 0 && api->draining)
@@ -83,42 +86,88 @@ static bool collect_frame(struct exec_delivery *delivery, const struct exec_fram
 	return true;
 }
 
+static void write_text_block(struct json_writer *w, struct str text)
+{
+	json_write_object_begin(w);
+	json_member_str(w, STR("type"), STR("text"));
+	json_member_str(w, STR("text"), text);
+	json_write_object_end(w);
+}
+
+/* Links to what the run made; of a run that made so much that they alone would be too long, where they are. */
+static void write_links(const struct exec_operation *op, struct json_writer *w)
+{
+	struct str links = buf_str(&op->delivery.links);
+
+	if (long_text_is(op->call, links))
+		write_text_block(
+			w,
+			arena_printf(
+				op->call->arena,
+				"[mcpx: the links to what this run made are %zu bytes long (mcp.textMax): mcpx_artifacts "
+				"lists them, with run %s.]",
+				links.n, op->run.id));
+	else if (links.n)
+		json_write_raw(w, links);
+}
+
 /* What a model gets: the text of the run, and links to what it made. */
 static void write_tool_result(const struct exec_operation *op, struct json_writer *w)
 {
 	json_write_object_begin(w);
 	json_write_key(w, STR("content"));
 	json_write_array_begin(w);
-	json_write_object_begin(w);
-	json_member_str(w, STR("type"), STR("text"));
-	json_member_str(w, STR("text"), exec_report_text(&op->report));
-	json_write_object_end(w);
-	if (op->delivery.links.n)
-		json_write_raw(w, buf_str(&op->delivery.links));
+	if (op->long_text.call)
+		long_text_write(&op->long_text, w);
+	else
+		write_text_block(w, exec_report_text(&op->report));
+	write_links(op, w);
 	json_write_array_end(w);
 	if (op->run.outcome.failed)
 		json_member_bool(w, STR("isError"), true);
 	json_write_object_end(w);
 }
 
+static void answer_model(struct exec_operation *op)
+{
+	struct mcp_server_call *mcp = op->call->mcp;
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	api_writer_init(&w, &out);
+	write_tool_result(op, &w);
+	exec_over(op);
+	mcp_answer_result(mcp, buf_str(&out));
+}
+
+static void report_kept(struct long_text *text)
+{
+	answer_model(container_of(text, struct exec_operation, long_text));
+}
+
 static void answer_document(struct exec_delivery *delivery)
 {
 	struct exec_operation *op = operation_of(delivery);
 	struct api_call *call = op->call;
+	const struct artifact_spec spec = {
+		.name = STR("output.txt"),
+		.mime = STR("text/plain"),
+		.run = str_of(op->run.id),
+		.session = op->delivery.session,
+	};
 	struct json_writer w;
 	struct buf out;
 
-	api_writer_init(&w, &out);
-	if (!call->mcp) {
+	if (long_text_is(call, exec_report_text(&op->report))) {
+		long_text_start(&op->long_text, call, exec_report_text(&op->report), &spec, report_kept);
+	} else if (call->mcp) {
+		answer_model(op);
+	} else {
+		api_writer_init(&w, &out);
 		exec_report_write(&op->report, &op->run, &w);
 		exec_operation_release(op);
 		api_answer_json(call, 200, buf_take(&out));
-		return;
 	}
-	write_tool_result(op, &w);
-	exec_over(op);
-	mcp_answer_result(call->mcp, buf_str(&out));
-	buf_release(&out);
 }
 
 static const struct exec_delivery_events document_delivery = { .deliver = collect_frame,

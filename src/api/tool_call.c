@@ -1,9 +1,13 @@
 /*
  * POST /v1/call and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress and log notification of
  * the server and the ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media in the result become artifacts.
+ *
+ * A model gets links unless it says otherwise, and of a result longer than mcp.textMax the beginning and a link (long_text.h); with `links` false it gets the
+ * result as the server sent it. What went wrong is told to it as the tool's error, which it can read and mend, not as one of the protocol.
  */
 #include "base/base.h"
 #include "api/api.h"
+#include "api/long_text.h"
 #include "api/relay.h"
 #include "artifacts/media.h"
 #include "io/random.h"
@@ -18,10 +22,12 @@ struct tool_call {
 	struct api_call *call;
 	struct hub_call hub_call;
 	struct media_intercept media;
+	struct long_text long_text;
 	struct http_stream stream;
 	bool streaming;	      /* a progress line was sent */
 	struct str last_line; /* storage of the last line, while the client has no room for it */
 	struct str result;    /* a copy, while its media are stored */
+	bool is_error;	      /* the tool says that it failed */
 	uint64_t duration_ms;
 	struct str trace_id;
 };
@@ -87,15 +93,96 @@ static void finish_stream(struct tool_call *state, unsigned status, struct str b
 	(void)send_last_line(state);
 }
 
+/* -- for a model --------------------------------------------------------------------------------------------------------- */
+
+static void answer_model(struct tool_call *state, struct str result)
+{
+	state->call->api->active--;
+	state->call->cancelled = NULL;
+	mcp_answer_result(state->call->mcp, result);
+}
+
+/* The text of a result that is nothing but text; .p NULL for any other. */
+static struct str text_of(const struct jsonrpc_members *result, struct arena *arena)
+{
+	struct str content = jsonrpc_member(result, STR("content"));
+	_cleanup_json_ struct json_doc doc = { 0 };
+	_cleanup_buf_ struct buf text = { 0 };
+	const struct json *block;
+
+	if (jsonrpc_member(result, STR("structuredContent")).n || json_parse(&doc, content, NULL, NULL) < 0)
+		return str_make(NULL, 0);
+	buf_init(&text, content.n); /* a text and a line end are shorter than the block that they are of */
+	json_for_each(block, json_root(&doc)) {
+		if (!str_eq(json_str(json_get(block, STR("type"))), STR("text")))
+			return str_make(NULL, 0);
+		if (text.n)
+			buf_append_char(&text, '\n');
+		buf_append(&text, json_str(json_get(block, STR("text"))));
+	}
+	return arena_copy(arena, buf_str(&text));
+}
+
+static void result_kept(struct long_text *text)
+{
+	struct tool_call *state = container_of(text, struct tool_call, long_text);
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("content"));
+	json_write_array_begin(&w);
+	long_text_write(text, &w);
+	json_write_array_end(&w);
+	if (state->is_error)
+		json_member_bool(&w, STR("isError"), true);
+	json_write_object_end(&w);
+	answer_model(state, buf_str(&out));
+}
+
+/* Text is kept as text, anything else as the JSON that the server sent. */
+static void keep_result(struct tool_call *state, struct str result)
+{
+	struct api_call *call = state->call;
+	struct artifact_spec spec = {
+		.name = STR("result.txt"),
+		.mime = STR("text/plain"),
+		.run = call->caller.run,
+		.session = call->caller.session,
+	};
+	struct jsonrpc_members members = { 0 };
+	struct str text = { NULL, 0 };
+
+	if (jsonrpc_members(result, call->arena, &members, NULL) == 0)
+		text = text_of(&members, call->arena);
+	state->is_error = str_eq(jsonrpc_member(&members, STR("isError")), STR("true"));
+	if (!text.p) {
+		spec.name = STR("result.json");
+		spec.mime = STR("application/json");
+		text = arena_copy(call->arena, result);
+	}
+	long_text_start(&state->long_text, call, text, &spec, result_kept);
+}
+
+static bool wants_everything(const struct api_call *call)
+{
+	return !api_input_bool(call, STR("links"), true);
+}
+
+/* -- answers ------------------------------------------------------------------------------------------------------------- */
+
 static void answer_call(struct tool_call *state, struct str result)
 {
 	struct json_writer w;
 	struct buf out;
 
+	if (long_text_is(state->call, result) && !wants_everything(state->call)) {
+		keep_result(state, result);
+		return;
+	}
 	if (state->call->mcp) {
-		state->call->api->active--;
-		state->call->cancelled = NULL;
-		mcp_answer_result(state->call->mcp, result);
+		answer_model(state, result);
 		return;
 	}
 	api_writer_init(&w, &out);
@@ -142,6 +229,28 @@ static void write_failure(const struct hub_call_result *result, struct json_writ
 	json_write_object_end(w);
 }
 
+/* The message for the model to read, and all that is known for a program. */
+static void fail_model(struct tool_call *state, const struct hub_call_result *result)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_write_key(&w, STR("content"));
+	json_write_array_begin(&w);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("type"), STR("text"));
+	json_member_str(&w, STR("text"), failure_message(result));
+	json_write_object_end(&w);
+	json_write_array_end(&w);
+	json_write_key(&w, STR("structuredContent"));
+	write_failure(result, &w);
+	json_member_bool(&w, STR("isError"), true);
+	json_write_object_end(&w);
+	answer_model(state, buf_str(&out));
+}
+
 static void fail_call(struct tool_call *state, const struct hub_call_result *result)
 {
 	/* A name that does not exist, or is hidden, is the caller's mistake, as any other malformed request is. */
@@ -151,9 +260,7 @@ static void fail_call(struct tool_call *state, const struct hub_call_result *res
 	struct buf out;
 
 	if (state->call->mcp) {
-		state->call->api->active--;
-		state->call->cancelled = NULL;
-		relay_answer(state->call->mcp, result);
+		fail_model(state, result);
 		return;
 	}
 	api_writer_init(&w, &out);
@@ -175,9 +282,13 @@ static void media_stored(struct media_intercept *media, struct str value, const 
 	answer_call(state, value);
 }
 
-static bool wants_links(const struct api_call *call)
+/* A model has no use for bytes. One that knows no links gets them as text instead of what it could not take at all. */
+static bool wants_links(const struct api_call *call, struct str result)
 {
-	return call->api->artifacts && api_input_bool(call, STR("links"), false) &&
+	bool model = call->mcp &&
+		     (mcp_has(call->mcp->revision, MCP_HAS_RESOURCE_LINK) || long_text_is(call, result));
+
+	return call->api->artifacts && api_input_bool(call, STR("links"), model) &&
 	       settings_bool(call->settings, SETTING_ARTIFACTS_INTERCEPT_IMAGES);
 }
 
@@ -189,7 +300,7 @@ static void call_done(struct hub_call *hub_call, const struct hub_call_result *r
 	state->duration_ms = result->duration_ms;
 	if (!result->result.p) {
 		fail_call(state, result);
-	} else if (wants_links(call) && media_possible(result->result)) {
+	} else if (wants_links(call, result->result) && media_possible(result->result)) {
 		state->result = arena_copy(call->arena, result->result);
 		media_intercept_start(&state->media, call->api->artifacts, call->api->loop, state->result,
 				      call->caller.run, call->caller.session, MEDIA_BLOCKS_MAX, media_stored);
@@ -268,6 +379,7 @@ static void call_cancelled(struct api_call *call)
 
 	hub_call_cancel(&state->hub_call, STR("the caller has gone"));
 	media_intercept_cancel(&state->media);
+	long_text_cancel(&state->long_text);
 }
 
 /* What the input `context` says of the caller, over what the request's fields said. */

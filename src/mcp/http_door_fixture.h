@@ -33,7 +33,7 @@ static inline void rig_tools_list(struct mcp_server_call *call)
 {
 	static const struct str tool = STR_INIT("{\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\"}}");
 
-	mcp_answer_tools(call, &tool, 1);
+	mcp_answer_list(call, &tool, 1);
 }
 
 static inline void rig_tools_call(struct mcp_server_call *call)

@@ -45,7 +45,7 @@ static struct fuzz {
 
 static void fuzz_list(struct mcp_server_call *call)
 {
-	mcp_answer_tools(call, NULL, 0);
+	mcp_answer_list(call, NULL, 0);
 }
 
 static void fuzz_call(struct mcp_server_call *call)

@@ -33,7 +33,29 @@ static void list_tools(struct mcp_server_call *call)
 			"{\"name\":\"b\",\"inputSchema\":{\"type\":\"object\"},\"annotations\":{\"readOnlyHint\":true}}"),
 	};
 
-	mcp_answer_tools(call, tools, ARRAY_LEN(tools));
+	mcp_answer_list(call, tools, ARRAY_LEN(tools));
+}
+
+static void list_resources(struct mcp_server_call *call)
+{
+	static const struct str resources[] = { STR_INIT("{\"uri\":\"a:1\",\"name\":\"1\"}") };
+
+	mcp_answer_list(call, resources, ARRAY_LEN(resources));
+}
+
+static void list_templates(struct mcp_server_call *call)
+{
+	static const struct str templates[] = { STR_INIT("{\"uriTemplate\":\"a:{n}\",\"name\":\"n\"}") };
+
+	mcp_answer_list(call, templates, ARRAY_LEN(templates));
+}
+
+static void read_resource(struct mcp_server_call *call)
+{
+	if (str_eq(call->name, STR("a:1")))
+		mcp_answer_contents(call, STR("[{\"uri\":\"a:1\",\"blob\":\"AAAA\"}]"));
+	else
+		mcp_answer_unknown_resource(call, (struct str){ 0 });
 }
 
 static void hold_call(struct mcp_server_call *call)
@@ -133,6 +155,9 @@ static void show_server(void)
 {
 	static const struct mcp_handler handler = { .tools_list = list_tools,
 						    .tools_call = hold_call,
+						    .resources_list = list_resources,
+						    .resource_templates_list = list_templates,
+						    .resources_read = read_resource,
 						    .cancelled = drop_call };
 	static const struct mcp_server_limits limits = { 10000, 0, 10000, 10, 1, 10, 1, 10000 };
 	struct mcp_stdio_server stdio;
@@ -149,6 +174,10 @@ static void show_server(void)
 		serve_legacy(&stdio);
 	ask(&stdio, "ListToolsResult", "tools/list", "");
 	ask(&stdio, "ListToolsResult", "tools/list", "\"cursor\":\"from:1\",");
+	ask(&stdio, "ListResourcesResult", "resources/list", "");
+	ask(&stdio, "ListResourceTemplatesResult", "resources/templates/list", "");
+	ask(&stdio, "ReadResourceResult", "resources/read", "\"uri\":\"a:1\",");
+	ask(&stdio, "error", "resources/read", "\"uri\":\"a:2\",");
 	ask(&stdio, "error", "no/such", "");
 	answer_calls(&stdio);
 	mcp_stdio_release(&stdio);

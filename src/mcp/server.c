@@ -10,9 +10,16 @@
 
 /* What we answer. A method without an entry is unknown to every peer. */
 static void (*const served[MCP_METHOD_COUNT])(struct mcp_server_call *call, const struct mcp_incoming *in) = {
-	[MCP_INITIALIZE] = serve_initialize, [MCP_PING] = serve_ping,	  [MCP_DISCOVER] = serve_discover,
-	[MCP_SET_LEVEL] = serve_set_level,   [MCP_LISTEN] = serve_listen, [MCP_TOOLS_LIST] = serve_tools_list,
+	[MCP_INITIALIZE] = serve_initialize,
+	[MCP_PING] = serve_ping,
+	[MCP_DISCOVER] = serve_discover,
+	[MCP_SET_LEVEL] = serve_set_level,
+	[MCP_LISTEN] = serve_listen,
+	[MCP_TOOLS_LIST] = serve_tools_list,
 	[MCP_TOOLS_CALL] = serve_tools_call,
+	[MCP_RESOURCES_LIST] = serve_resources_list,
+	[MCP_RESOURCES_TEMPLATES_LIST] = serve_resource_templates_list,
+	[MCP_RESOURCES_READ] = serve_resources_read,
 };
 
 void mcp_server_init(struct mcp_server *server, const struct mcp_handler *handler,

@@ -5,7 +5,7 @@
  * which a transport owns (stdio_server.h, http_door.h, or your own) and feeds with messages. The session does
  * the protocol: it answers initialize, ping, server/discover, logging/setLevel and subscriptions/listen
  * itself, checks parameters, routes cancellations, and hands the handler one struct mcp_server_call per
- * tools/list and tools/call. The handler answers each call exactly once, at once or later, in any order.
+ * request for a list, a tool or a resource. The handler answers each call exactly once, at once or later, in any order.
  *
  * The handler sees the same calls whatever revision the peer speaks. What is sent to a peer is brought into
  * its revision on the way out (convert.h); where nothing needs to change, bytes pass unchanged.
@@ -32,7 +32,7 @@ struct mcp_server_call;
 /* -- what is served -------------------------------------------------------------------------------------- */
 
 struct mcp_handler {
-	/* Answer with mcp_answer_tools(). */
+	/* Answer with mcp_answer_list(). */
 	void (*tools_list)(struct mcp_server_call *call);
 	/* Answer with mcp_answer_result(), mcp_answer_tool_error(), mcp_answer_error(),
 	 * mcp_answer_unknown_tool() or mcp_answer_missing_capability(). */
@@ -40,9 +40,15 @@ struct mcp_handler {
 	/* May be NULL. The raw Tool of that name as tools_list would answer it, for the HTTP headers that repeat
 	 * its arguments (2026-07-28); empty when it is not known or marks none. At once. */
 	struct str (*find_tool)(struct mcp_server *server, struct str name, struct arena *arena);
+	/* These three together, or all NULL: the server offers no resources. The lists are answered with
+	 * mcp_answer_list(), a read with mcp_answer_contents(), mcp_answer_unknown_resource() or
+	 * mcp_answer_error(). */
+	void (*resources_list)(struct mcp_server_call *call);
+	void (*resource_templates_list)(struct mcp_server_call *call);
+	void (*resources_read)(struct mcp_server_call *call);
 	/* The call is over without an answer: the peer cancelled it or has gone. Stop the work; the call is
-	 * freed when this returns. `reason` may be empty. Never called from within tools_list, tools_call or
-	 * an answer, nor after an answer. */
+	 * freed when this returns. `reason` may be empty. Never called from within the functions above or an
+	 * answer, nor after an answer. */
 	void (*cancelled)(struct mcp_server_call *call, struct str reason);
 	/* These may be NULL. A legacy peer has finished its handshake (notifications/initialized). */
 	void (*session_opened)(struct mcp_session *session);
@@ -59,8 +65,8 @@ struct mcp_server_limits {
 	size_t calls_max;   /* unanswered calls of one session; one more is refused */
 	size_t listens_max; /* open subscriptions of one session; one more is refused */
 	size_t batch_max;   /* messages in a batch (2025-03-26) */
-	size_t page_items;  /* tools per page of tools/list */
-	size_t page_bytes;  /* a page ends before it passes this, but has at least one tool */
+	size_t page_items;  /* items per page of a list */
+	size_t page_bytes;  /* a page ends before it passes this, but has at least one item */
 };
 
 /* Filled by the owner after mcp_server_init(). Texts outlive the server; they may be replaced between
@@ -70,7 +76,7 @@ struct mcp_server {
 	struct str instructions; /* empty: none */
 	bool logging;		 /* offers the logging capability */
 	bool tools_changed;	 /* offers tools.listChanged */
-	int64_t tools_ttl_ms;	 /* cache hints of tools/list and server/discover, for modern peers */
+	int64_t tools_ttl_ms;	 /* cache hints of lists, resources and server/discover, for modern peers */
 	bool cache_public;
 	enum mcp_log_level default_log_level; /* of legacy peers that set none */
 	void *owner;
@@ -98,7 +104,7 @@ struct mcp_server_call {
 	struct mcp_session *session;
 	enum mcp_method method;
 	enum mcp_revision revision; /* of the peer, for this request */
-	struct str name;	    /* tools/call: the tool, decoded */
+	struct str name;	    /* tools/call: the tool; resources/read: the URI; decoded */
 	struct str arguments;	    /* tools/call: raw object; "{}" when the peer sent none */
 	struct str params;	    /* raw object, all that the peer sent; may be empty */
 	struct str meta;	    /* raw `_meta` of the params; may be empty */
@@ -116,14 +122,21 @@ struct mcp_server_call {
 	bool deaf;     /* nobody is there any more to hear the answer */
 	struct arena storage;
 	bool hears_tools;   /* subscriptions/listen: asked for changes of the list of tools */
-	uint64_t list_from; /* tools/list: index of the page's first item */
+	uint64_t list_from; /* of a list: index of the page's first item */
 	bool listed;	    /* on session->calls or session->listens */
 	struct list_node node;
 };
 
-/* The answer of tools/list: all the tools that there are, each a raw Tool object; the session cuts the
- * page. */
-void mcp_answer_tools(struct mcp_server_call *call, const struct str *tools, size_t count);
+/* The answer to a request for a list: all the items that there are, each a raw Tool, Resource or
+ * ResourceTemplate object; the session cuts the page. */
+void mcp_answer_list(struct mcp_server_call *call, const struct str *items, size_t count);
+
+/* The answer to resources/read: a raw array of ResourceContents. */
+void mcp_answer_contents(struct mcp_server_call *call, struct str contents);
+
+/* The peer asked to read what does not exist: -32002 for a legacy peer, -32602 for a modern one, with the URI
+ * in its data. `message` says what, or is empty. */
+void mcp_answer_unknown_resource(struct mcp_server_call *call, struct str message);
 
 /* `result` is a raw CallToolResult of any revision. */
 void mcp_answer_result(struct mcp_server_call *call, struct str result);

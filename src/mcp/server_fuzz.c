@@ -18,7 +18,7 @@ static void fuzz_list(struct mcp_server_call *call)
 		STR_INIT("7"),
 	};
 
-	mcp_answer_tools(call, tools, ARRAY_LEN(tools));
+	mcp_answer_list(call, tools, ARRAY_LEN(tools));
 }
 
 /* Whatever came as arguments goes back as a result, in one of the ways there are. */

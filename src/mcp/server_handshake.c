@@ -13,6 +13,8 @@ static void write_capabilities(struct json_writer *w, const struct mcp_server *s
 	if (server->tools_changed)
 		json_member_bool(w, STR("listChanged"), true);
 	json_write_object_end(w);
+	if (server->handler->resources_read)
+		json_member_raw(w, STR("resources"), STR("{}"));
 	if (server->logging)
 		json_member_raw(w, STR("logging"), STR("{}"));
 	json_write_object_end(w);

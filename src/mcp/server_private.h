@@ -36,6 +36,17 @@ void serve_set_level(struct mcp_server_call *call, const struct mcp_incoming *in
 void serve_listen(struct mcp_server_call *call, const struct mcp_incoming *in);
 void serve_tools_list(struct mcp_server_call *call, const struct mcp_incoming *in);
 void serve_tools_call(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_resources_list(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_resource_templates_list(struct mcp_server_call *call, const struct mcp_incoming *in);
+void serve_resources_read(struct mcp_server_call *call, const struct mcp_incoming *in);
+
+/* Reads the cursor of a request for a list and hands it to `list`. */
+void serve_list(struct mcp_server_call *call, const struct mcp_incoming *in,
+		void (*list)(struct mcp_server_call *call));
+
+/* What stands around the members of a result that a modern peer may cache. The first initialises the buffer. */
+void cacheable_result_begin(struct buf *result, const struct mcp_server_call *call);
+void cacheable_result_end(struct buf *result, const struct mcp_server_call *call);
 
 /* Tells the subscription that the list of tools has changed. */
 void listen_tools_changed(struct mcp_server_call *listen);

@@ -43,7 +43,7 @@ static const struct str tools[] = {
 
 static void rig_tools_list(struct mcp_server_call *call)
 {
-	mcp_answer_tools(call, tools, ARRAY_LEN(tools));
+	mcp_answer_list(call, tools, ARRAY_LEN(tools));
 }
 
 static const struct {
@@ -331,8 +331,8 @@ static void bad_messages_are_answered(void **state)
 		  "\"id\":3,\"error\":{\"code\":-32602,\"message\":\"\\\"_meta\\\" must be an object\"}}" },
 		{ HEAD "\"id\":4,\"method\":\"no/such\"}", HEAD
 		  "\"id\":4,\"error\":{\"code\":-32601,\"message\":\"unknown method \\\"no/such\\\"\"}}" },
-		{ HEAD "\"id\":5,\"method\":\"resources/list\"}", HEAD
-		  "\"id\":5,\"error\":{\"code\":-32601,\"message\":\"unknown method \\\"resources/list\\\"\"}}" },
+		{ HEAD "\"id\":5,\"method\":\"prompts/list\"}", HEAD
+		  "\"id\":5,\"error\":{\"code\":-32601,\"message\":\"unknown method \\\"prompts/list\\\"\"}}" },
 		{ HEAD "\"id\":6,\"method\":\"server/discover\"}", HEAD
 		  "\"id\":6,\"error\":{\"code\":-32601,\"message\":\"unknown method \\\"server/discover\\\"\"}}" },
 		{ HEAD "\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":7}}", HEAD
@@ -495,6 +495,92 @@ static void modern_lists_have_their_extras(void **state)
 		"\"object\"},\"outputSchema\":{\"type\":\"array\"}},{\"name\":\"c\",\"inputSchema\":{\"type\":\"object\"},"
 		"\"outputSchema\":{\"type\":\"object\"}}],\"ttlMs\":5000,\"cacheScope\":\"public\"," SERVER_META
 		"}}");
+}
+
+static void rig_resources_list(struct mcp_server_call *call)
+{
+	static const struct str resources[] = { STR_INIT("{\"uri\":\"a:1\",\"name\":\"1\"}"),
+						STR_INIT("{\"uri\":\"a:2\",\"name\":\"2\"}"),
+						STR_INIT("{\"uri\":\"a:3\",\"name\":\"3\"}") };
+
+	mcp_answer_list(call, resources, ARRAY_LEN(resources));
+}
+
+static void rig_templates_list(struct mcp_server_call *call)
+{
+	static const struct str templates[] = { STR_INIT("{\"uriTemplate\":\"a:{n}\",\"name\":\"n\"}") };
+
+	mcp_answer_list(call, templates, ARRAY_LEN(templates));
+}
+
+static void rig_resources_read(struct mcp_server_call *call)
+{
+	if (str_eq(call->name, STR("a:1")))
+		mcp_answer_contents(call, STR("[{\"uri\":\"a:1\",\"text\":\"one\"}]"));
+	else
+		mcp_answer_unknown_resource(call, str_eq(call->name, STR("a:gone")) ? STR("it is gone")
+										    : (struct str){ 0 });
+}
+
+static void resources_are_listed_and_read(void **state)
+{
+	static const struct {
+		const char *method, *params, *answer;
+	} rows[] = {
+		{ "resources/list", "",
+		  "\"result\":{\"resources\":[{\"uri\":\"a:1\",\"name\":\"1\"},{\"uri\":\"a:2\",\"name\":\"2\"}],\"nextCursor\":\"from:2\"}" },
+		{ "resources/list", "\"cursor\":\"from:2\"",
+		  "\"result\":{\"resources\":[{\"uri\":\"a:3\",\"name\":\"3\"}]}" },
+		{ "resources/list", "\"cursor\":5",
+		  "\"error\":{\"code\":-32602,\"message\":\"\\\"cursor\\\" is not one that this server gave\"}" },
+		{ "resources/templates/list", "",
+		  "\"result\":{\"resourceTemplates\":[{\"uriTemplate\":\"a:{n}\",\"name\":\"n\"}]}" },
+		{ "resources/read", "\"uri\":\"a:1\"",
+		  "\"result\":{\"contents\":[{\"uri\":\"a:1\",\"text\":\"one\"}]}" },
+		{ "resources/read", "\"uri\":\"a:9\"",
+		  "\"error\":{\"code\":-32002,\"message\":\"unknown resource: a:9\",\"data\":{\"uri\":\"a:9\"}}" },
+		{ "resources/read", "\"uri\":\"a:gone\"",
+		  "\"error\":{\"code\":-32002,\"message\":\"it is gone\",\"data\":{\"uri\":\"a:gone\"}}" },
+		{ "resources/read", "\"uri\":5",
+		  "\"error\":{\"code\":-32602,\"message\":\"\\\"uri\\\" must be a string\"}" },
+		{ "resources/subscribe", "\"uri\":\"a:1\"",
+		  "\"error\":{\"code\":-32601,\"message\":\"unknown method \\\"resources/subscribe\\\"\"}" },
+	};
+	struct rig *rig = *state;
+	struct mcp_handler handler = *rig->server.handler;
+
+	open_session(rig, INITIALIZE("2025-06-18"));
+	exchange(rig, HEAD "\"id\":1,\"method\":\"resources/list\"}",
+		 HEAD "\"id\":1,\"error\":{\"code\":-32601,\"message\":\"resources are not offered\"}}");
+	handler.resources_list = rig_resources_list;
+	handler.resource_templates_list = rig_templates_list;
+	handler.resources_read = rig_resources_read;
+	rig->server.handler = &handler;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char in[256], out[512];
+
+		snprintf(in, sizeof(in), HEAD "\"id\":1,\"method\":\"%s\",\"params\":{%s}}", rows[i].method,
+			 rows[i].params);
+		snprintf(out, sizeof(out), HEAD "\"id\":1,%s}", rows[i].answer);
+		exchange(rig, in, out);
+	}
+	exchange(
+		rig, HEAD "\"id\":2,\"method\":\"resources/read\",\"params\":{\"uri\":\"a:9\"," META "}}}",
+		HEAD
+		"\"id\":2,\"error\":{\"code\":-32602,\"message\":\"unknown resource: a:9\",\"data\":{\"uri\":\"a:9\"}}}");
+	exchange(
+		rig, HEAD "\"id\":3,\"method\":\"resources/read\",\"params\":{\"uri\":\"a:1\"," META "}}}",
+		HEAD
+		"\"id\":3,\"result\":{\"resultType\":\"complete\",\"contents\":[{\"uri\":\"a:1\",\"text\":\"one\"}],"
+		"\"ttlMs\":0,\"cacheScope\":\"private\"," SERVER_META "}}");
+	exchange(
+		rig, HEAD "\"id\":\"d\",\"method\":\"server/discover\",\"params\":{" META "}}}",
+		HEAD
+		"\"id\":\"d\",\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
+		"\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{},\"logging\":{}},\"ttlMs\":0,"
+		"\"cacheScope\":\"private\"," SERVER_META "}}");
+	/* The rig ends with the handler that it began with. */
+	rig->server.handler = &rig_handler;
 }
 
 static void the_handler_sees_what_was_sent(void **state)
@@ -975,6 +1061,7 @@ int main(void)
 		RIGGED(a_line_may_be_cut_anywhere),
 		RIGGED(a_line_that_is_too_long_is_refused_once_and_skipped),
 		RIGGED(tools_are_listed_in_pages),
+		RIGGED(resources_are_listed_and_read),
 		RIGGED(modern_lists_have_their_extras),
 		RIGGED(the_handler_sees_what_was_sent),
 		RIGGED(results_are_brought_into_the_peers_revision),
