@@ -139,7 +139,7 @@ test('a name stands for one tool: who asks for two is told both', async (t) => {
 	assert.deepEqual(tools.filter(({ name }) => /mcpx_call/.test(name)).map(({ name }) => name), ['mcpx_call', 'ours__mcpx_call']);
 	assert.match(facade.getInstructions(), /mcpx_call is the tool of mcpx; the tool of that name of the server ours is ours__mcpx_call\./);
 	assert.match((await facade.callTool({ name: 'mcpx_call', arguments: {} })).content[0].text, /"namespace" is missing/);
-	await assert.rejects(facade.callTool({ name: 'ours__mcpx_call', arguments: {} }), /Unknown tool: mcpx_call/);
+	assert.equal((await facade.callTool({ name: 'ours__mcpx_call', arguments: { a: 1 } })).content[0].text, '{"a":1}');
 });
 
 test('clients are told what the servers say of themselves, each within its share', async (t) => {
