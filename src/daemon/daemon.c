@@ -12,6 +12,7 @@
 #include "daemon/limits.h"
 #include "daemon/log_file.h"
 #include "daemon/log_stream.h"
+#include "io/descriptors.h"
 #include "io/files.h"
 #include "io/loop.h"
 #include "io/random.h"
@@ -21,6 +22,7 @@
 enum {
 	PRIVATE_FILE_MODE = 0600,
 	TOKEN_BYTES = 32,
+	DESCRIPTORS_MAX = 65536, /* more than all limits on connections and instances together */
 };
 
 struct daemon {
@@ -528,6 +530,7 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 			       ? err_prefix(err, r, "a daemon for these configuration files runs already")
 			       : r;
 	daemon_sweep(daemon);
+	descriptors_raise(DESCRIPTORS_MAX);
 	limits_of_http(daemon->settings, &limits);
 	if ((r = daemon_open_log(daemon, err)) < 0 || (r = loop_new(&daemon->loop, err)) < 0 ||
 	    (r = daemon_watch_signals(daemon, err)) < 0 || (r = daemon_open_artifacts(daemon, err)) < 0 ||

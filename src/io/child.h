@@ -45,7 +45,7 @@ struct child_spec {
 	 * one of them cannot be killed. */
 	uint64_t kill_ms;
 	uint64_t memory_max; /* RLIMIT_AS in bytes, 0 for none */
-	uint64_t files_max;  /* RLIMIT_NOFILE, 0 for ours */
+	uint64_t files_max;  /* RLIMIT_NOFILE, 0 for ours before descriptors_raise() */
 };
 
 struct child_status {

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/child_private.h"
+#include "io/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +115,8 @@ static int make_ends(const struct child_spec *spec, struct child_ends *ends, str
 enum { NUMBER_TEXT_MAX = 24 };
 
 struct supervisor_command {
-	char memory[NUMBER_TEXT_MAX], files[NUMBER_TEXT_MAX], kill_ms[NUMBER_TEXT_MAX];
+	char memory[NUMBER_TEXT_MAX], files[NUMBER_TEXT_MAX], files_soft[NUMBER_TEXT_MAX],
+		kill_ms[NUMBER_TEXT_MAX];
 	const char **argv; /* points into the above and into the spec */
 };
 
@@ -132,6 +134,7 @@ static void supervisor_command_init(struct supervisor_command *command, const st
 	BUG_ON(count == 0);
 	snprintf(command->memory, NUMBER_TEXT_MAX, "%llu", (unsigned long long)spec->memory_max);
 	snprintf(command->files, NUMBER_TEXT_MAX, "%llu", (unsigned long long)spec->files_max);
+	snprintf(command->files_soft, NUMBER_TEXT_MAX, "%llu", (unsigned long long)descriptors_inherited());
 	snprintf(command->kill_ms, NUMBER_TEXT_MAX, "%llu", (unsigned long long)spec->kill_ms);
 	command->argv = xcalloc(SUPERVISOR_ARG_PROGRAM + count + 1, sizeof(*command->argv));
 	command->argv[0] = "mcpx-supervisor";
@@ -139,6 +142,7 @@ static void supervisor_command_init(struct supervisor_command *command, const st
 	command->argv[SUPERVISOR_ARG_DIRECTORY] = spec->cwd ? spec->cwd : "";
 	command->argv[SUPERVISOR_ARG_MEMORY] = command->memory;
 	command->argv[SUPERVISOR_ARG_FILES] = command->files;
+	command->argv[SUPERVISOR_ARG_FILES_SOFT] = command->files_soft;
 	command->argv[SUPERVISOR_ARG_KILL_MS] = command->kill_ms;
 	for (size_t i = 0; i < count; i++)
 		command->argv[SUPERVISOR_ARG_PROGRAM + i] = spec->argv[i];

@@ -1,9 +1,11 @@
 #include "base/base.h"
 #include "io/child_fixture.h"
+#include "io/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 /* -- starting --------------------------------------------------------------------------------------------------------- */
 
@@ -171,6 +173,30 @@ static void the_child_gets_what_was_asked_for(void **state)
 	/* Three descriptors, and no signal blocked or ignored (but glibc's own, 32 and 33, which posix_spawn(3) ignores). */
 	assert_string_equal(scene.story, "[/usr][64][1048576][of mouth 2][/dev/null][012][0][0]");
 	stage_environment[2] = NULL;
+}
+
+/* What we took for ourselves is not the child's: it may use select(2). */
+static void a_raised_limit_is_ours_alone(void **state)
+{
+	struct rlimit before, ours;
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(descriptors_inherited(), 0);
+	ours = (struct rlimit){ .rlim_cur = 256, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &ours), 0);
+	descriptors_raise(128);
+	assert_int_equal(descriptors_inherited(), 0);
+	descriptors_raise(512);
+	assert_int_equal(descriptors_inherited(), 256);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &ours), 0);
+	assert_int_equal(ours.rlim_cur, 512);
+	scene_init(&scene);
+	START(&scene, "sh", "-c", "ulimit -Sn");
+	scene_run(&scene);
+	assert_string_equal(scene.story, "[256]");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 static void the_child_leads_its_own_session(void **state)
@@ -508,6 +534,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		ON_STAGE(a_child_says_something_and_exits),
+		ON_STAGE(a_raised_limit_is_ours_alone),
 		ON_STAGE(a_signal_is_told_apart_from_an_exit),
 		ON_STAGE(a_program_that_cannot_run_is_named),
 		ON_STAGE(a_directory_that_is_not_there_is_named),

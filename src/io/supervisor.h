@@ -9,8 +9,9 @@
  *   argv[2]  the directory to start the child in; empty for the current one
  *   argv[3]  RLIMIT_AS in bytes, decimal; 0 for no limit
  *   argv[4]  RLIMIT_NOFILE, decimal; 0 for the inherited one
- *   argv[5]  milliseconds that what got SIGKILL may take to die; 0 for as long as it takes
- *   argv[6]  the program, then its arguments
+ *   argv[5]  the soft limit below it, decimal; 0 for the same
+ *   argv[6]  milliseconds that what got SIGKILL may take to die; 0 for as long as it takes
+ *   argv[7]  the program, then its arguments
  *
  *   descriptor 0, 1, 2   stdin, stdout and stderr of the child
  *   descriptor 3         one end of an AF_UNIX, SOCK_SEQPACKET pair: one struct supervisor_message per packet
@@ -22,7 +23,7 @@
 
 #include <stdint.h>
 
-#define SUPERVISOR_VERSION "1"
+#define SUPERVISOR_VERSION "2"
 
 enum { SUPERVISOR_CONTROL_FD = 3 };
 
@@ -31,6 +32,7 @@ enum supervisor_argument {
 	SUPERVISOR_ARG_DIRECTORY,
 	SUPERVISOR_ARG_MEMORY,
 	SUPERVISOR_ARG_FILES,
+	SUPERVISOR_ARG_FILES_SOFT,
 	SUPERVISOR_ARG_KILL_MS,
 	SUPERVISOR_ARG_PROGRAM
 };

@@ -13,6 +13,7 @@ struct launch {
 	const char *directory;	     /* empty for the current one */
 	uint64_t memory_max;	     /* RLIMIT_AS; 0 for none */
 	uint64_t files_max;	     /* RLIMIT_NOFILE; 0 for ours */
+	uint64_t files_soft;	     /* the soft limit below it; 0 for the same */
 	char **argv;		     /* the program is looked up in our PATH */
 	enum supervisor_step failed; /* set by launch_run() when it fails, with the reason */
 	int error;

@@ -44,6 +44,8 @@ static int supervisor_read_arguments(struct supervisor *s, int argc, char **argv
 	s->launch.argv = argv + SUPERVISOR_ARG_PROGRAM;
 	return str_to_u64(str_of(argv[SUPERVISOR_ARG_MEMORY]), &s->launch.memory_max) < 0 ||
 			       str_to_u64(str_of(argv[SUPERVISOR_ARG_FILES]), &s->launch.files_max) < 0 ||
+			       str_to_u64(str_of(argv[SUPERVISOR_ARG_FILES_SOFT]), &s->launch.files_soft) <
+				       0 ||
 			       str_to_u64(str_of(argv[SUPERVISOR_ARG_KILL_MS]), &s->kill_ms) < 0
 		       ? -1
 		       : 0;
