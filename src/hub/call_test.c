@@ -739,6 +739,51 @@ static void too_many_and_too_large_requests_are_refused(void **state)
 	hub_scene_close(&scene);
 }
 
+/* Neither it nor those who come after it wait for their time-out. */
+static void a_line_without_end_fails_the_calls_and_the_next_has_another_process(void **state)
+{
+	static const char *const tools[] = { "endless", "flood" };
+	struct caller held, c;
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.pool.line_max = 8192;
+	scene.limits.pool.close_ms = SHORT_MS;
+	hub_scene_open(&scene, one_server("\"--starts\",\"~/starts\"", ""));
+	know_tools(&scene, "files");
+	for (unsigned i = 0; i < ARRAY_LEN(tools); i++) {
+		call(&held, &scene, "files", "hold", "{}");
+		call(&c, &scene, "files", tools[i], "{}");
+		AWAIT(c.done);
+		assert_has(c.message, "longer than 8192 bytes (pool.lineMax)");
+		expect_error(&c, ERR_TOO_LARGE, MCP_OUTCOME_UNKNOWN,
+			     i ? "perhaps the answer" : "the server's answer is");
+		assert_int_equal(held.done, i);
+		/* This one waits until it is known what becomes of the process. */
+		assert_has(call_now(&c, &scene, "files", "echo", "{\"a\":1}"), "\"echo\":{\"a\":1}");
+		assert_int_equal(count_lines("starts"), 2 + i);
+		expect_error(&held, i ? ERR_TOO_LARGE : ERR_CLOSED, MCP_OUTCOME_UNKNOWN, "(pool.lineMax)");
+	}
+	hub_scene_close(&scene);
+}
+
+static void an_answer_that_is_too_long_leaves_the_process_as_it_is(void **state)
+{
+	struct caller c;
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.pool.line_max = 8192;
+	hub_scene_open(&scene, one_server("\"--starts\",\"~/starts\"", ""));
+	know_tools(&scene, "files");
+	call(&c, &scene, "files", "long", "{}");
+	expect_error(&c, ERR_TOO_LARGE, MCP_OUTCOME_UNKNOWN,
+		     "files.long: tools/call: the server's answer is longer than 8192 bytes (pool.lineMax)");
+	assert_has(call_now(&c, &scene, "files", "echo", "{}"), "\"echo\":{}");
+	assert_int_equal(count_lines("starts"), 1);
+	hub_scene_close(&scene);
+}
+
 /* -- who shares ---------------------------------------------------------------------------------------------------------- */
 
 static const char *pid_for(struct hub_caller who)
@@ -934,6 +979,8 @@ int main(void)
 		IN_HUB(a_failed_start_is_quoted),
 		IN_HUB(a_server_that_does_not_read_does_not_fill_our_memory),
 		IN_HUB(too_many_and_too_large_requests_are_refused),
+		IN_HUB(a_line_without_end_fails_the_calls_and_the_next_has_another_process),
+		IN_HUB(an_answer_that_is_too_long_leaves_the_process_as_it_is),
 		IN_HUB(a_session_has_a_process_of_its_own),
 		IN_HUB(each_call_has_a_process_of_its_own_when_asked),
 		IN_HUB(an_exclusive_server_has_one_call_at_a_time),

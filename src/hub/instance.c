@@ -93,9 +93,20 @@ static void instance_end(struct instance *instance)
 {
 	instance->state = INSTANCE_STOPPING;
 	timer_stop(&instance->mute);
+	timer_stop(&instance->choking);
 	mcp_open_cancel(&instance->open);
 	mcp_client_closed(&instance->client, &instance->ended);
 	child_stop(&instance->child);
+}
+
+/* The same for one that is to blame. */
+static void instance_give_up(struct instance *instance, int code, const char *what)
+{
+	instance_blame(instance, code, what);
+	instance_end(instance);
+	instance->failed = !instance->was_ready;
+	if (instance->failed)
+		instance->events->failed(instance);
 }
 
 static void instance_opened(struct mcp_open *open, const struct err *err)
@@ -125,10 +136,7 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 			 STR_ARG(duration_text(waited, instance->definition->start_ms)));
 	else
 		snprintf(what, sizeof(what), "did not start: %s", err->message);
-	instance_blame(instance, err->code, what);
-	instance_end(instance);
-	instance->failed = true;
-	instance->events->failed(instance);
+	instance_give_up(instance, err->code, what);
 }
 
 static void instance_init_client(struct instance *instance)
@@ -136,6 +144,7 @@ static void instance_init_client(struct instance *instance)
 	const struct instance_definition *d = instance->definition;
 	const struct mcp_client_limits limits = {
 		.message_max = d->line_max,
+		.message_setting = STR("pool.lineMax"),
 		.depth_max = d->depth_max,
 		.requests_max = d->requests_max,
 		.batch_max = d->batch_max,
@@ -164,17 +173,44 @@ static void instance_open(struct instance *instance)
 
 /* -- the process --------------------------------------------------------------------------------------------------------- */
 
+static void instance_is_choked(struct timer *timer)
+{
+	struct instance *instance = container_of(timer, struct instance, choking);
+	char what[ERR_MESSAGE_MAX];
+
+	snprintf(what, sizeof(what), "writes a line without end, of more than %zu bytes (pool.lineMax)",
+		 instance->client.limits.message_max);
+	instance_give_up(instance, ERR_TOO_LARGE, what);
+}
+
 static void instance_output(struct child *child, struct str line, bool too_long)
 {
-	mcp_client_receive(&instance_of_child(child)->client, line, too_long);
+	struct instance *instance = instance_of_child(child);
+
+	if (too_long && instance->state <= INSTANCE_READY) {
+		instance->choked = true;
+		timer_start(&instance->choking, instance->loop, instance->definition->close_ms,
+			    instance_is_choked);
+	}
+	mcp_client_receive(&instance->client, line, too_long);
+}
+
+static void instance_long_line_ended(struct child *child)
+{
+	struct instance *instance = instance_of_child(child);
+
+	timer_stop(&instance->choking);
+	if (!instance->choked || instance->state > INSTANCE_READY)
+		return;
+	instance->choked = false;
+	instance->events->recovered(instance);
 }
 
 static void instance_is_mute(struct timer *timer)
 {
 	struct instance *instance = container_of(timer, struct instance, mute);
 
-	instance_blame(instance, ERR_CLOSED, "closed its standard output and went on running");
-	instance_end(instance);
+	instance_give_up(instance, ERR_CLOSED, "closed its standard output and went on running");
 }
 
 /* Nothing more will be answered. Most likely it is ending, and how it ends says more. */
@@ -222,7 +258,8 @@ static bool instance_try_again(struct instance *instance, const struct child_sta
 	if (instance->restarted || !instance->open.probe_unanswered || ended_by_us)
 		return false;
 	instance->restarted = true;
-	instance->shut = false;
+	instance->shut = instance->choked = false;
+	timer_stop(&instance->choking);
 	mcp_open_cancel(&instance->open);
 	mcp_client_release(&instance->client);
 	instance_init_client(instance);
@@ -243,6 +280,7 @@ static void instance_exited(struct child *child, const struct child_status *stat
 			return;
 	}
 	timer_stop(&instance->mute);
+	timer_stop(&instance->choking);
 	instance_describe_end(instance, status);
 	instance_hold(instance); /* the callbacks below may give back all other holds */
 	instance->state = INSTANCE_ENDED;
@@ -253,6 +291,7 @@ static void instance_exited(struct child *child, const struct child_status *stat
 }
 
 static const struct child_events instance_child_events = { .output = instance_output,
+							   .long_line_ended = instance_long_line_ended,
 							   .output_ended = instance_output_ended,
 							   .exited = instance_exited };
 
@@ -375,6 +414,13 @@ static void instance_warn(const struct instance *instance, struct json_writer *w
 		err_set(&text, ERR_PROTOCOL,
 			"%llu of its answers had an id that no request has; the first: %.*s",
 			(unsigned long long)client->unasked, STR_ARG(mcp_client_unasked(client)));
+		json_write_str(w, str_of(text.message));
+	}
+	if (client->too_long) {
+		err_set(&text, ERR_TOO_LARGE,
+			"%llu of its messages were longer than %zu bytes (pool.lineMax) and were dropped%s",
+			(unsigned long long)client->too_long, client->limits.message_max,
+			instance->choked ? "; the last has not ended yet" : "");
 		json_write_str(w, str_of(text.message));
 	}
 	if (unread) {

@@ -50,6 +50,8 @@ struct instance_events {
 	void (*failed)(struct instance *instance);
 	/* The process and all that came from it are gone; instance->ended has the reason. The last callback. */
 	void (*ended)(struct instance *instance);
+	/* The instance is not `choked` any more. */
+	void (*recovered)(struct instance *instance);
 	/* A notification other than progress. */
 	void (*notified)(struct instance *instance, enum mcp_method method,
 			 const struct jsonrpc_message *message);
@@ -72,8 +74,10 @@ struct instance {
 	struct mcp_client client;
 	struct mcp_transport transport;
 	struct mcp_open open;
-	struct mcp_request level;  /* logging/setLevel */
-	struct timer mute;	   /* runs once its stdout has ended: it should end, too */
+	struct mcp_request level; /* logging/setLevel */
+	struct timer mute;	  /* runs once its stdout has ended: it should end, too */
+	struct timer choking; /* runs while it writes a line of more than line_max: that should end, too, */
+	bool choked;	      /* and until then nothing that it says can be understood */
 	struct deferred unstarted; /* tells `ended` of a supervisor that could not be started */
 	bool restarted;		   /* a legacy server ended upon the first handshake and was started again */
 	unsigned holders;

@@ -9,7 +9,7 @@
 struct subject {
 	struct instance_definition definition;
 	struct instance *instance; /* held; dropped by ended_clean() */
-	unsigned opened, failed, ended, notified;
+	unsigned opened, failed, ended, notified, recovered;
 	char reason[ERR_MESSAGE_MAX];
 	int code;
 };
@@ -48,10 +48,17 @@ static void subject_notified(struct instance *instance, enum mcp_method method,
 	((struct subject *)instance->owner)->notified += method == MCP_TOOLS_CHANGED;
 }
 
+static void subject_recovered(struct instance *instance)
+{
+	assert_false(instance->choked);
+	((struct subject *)instance->owner)->recovered++;
+}
+
 static const struct instance_events subject_events = {
 	.opened = subject_opened,
 	.failed = subject_failed,
 	.ended = subject_ended,
+	.recovered = subject_recovered,
 	.notified = subject_notified,
 };
 
@@ -589,6 +596,57 @@ static void one_that_closed_its_stdout_is_ended(void **state)
 	subject_end(&s);
 }
 
+/* -- lines that are too long --------------------------------------------------------------------------------------------- */
+
+static void an_answer_that_is_too_long_is_dropped_and_nothing_else(void **state)
+{
+	struct asked asked;
+	struct subject s;
+
+	(void)state;
+	SUBJECT(&s, server_program());
+	s.definition.line_max = 4096;
+	subject_start(&s);
+	AWAIT(s.opened);
+	ask(&asked, s.instance, "long");
+	AWAIT(asked.done);
+	assert_int_equal(asked.code, ERR_TOO_LARGE);
+	assert_has(asked.message, "the server's answer is longer than 4096 bytes (pool.lineMax)");
+	AWAIT(s.recovered);
+	ask(&asked, s.instance, "echo");
+	AWAIT(asked.done);
+	assert_int_equal(asked.code, 0);
+	assert_has(
+		describe(s.instance),
+		"\"warnings\":[\"1 of its messages were longer than 4096 bytes (pool.lineMax) and were dropped\"]");
+	subject_end(&s);
+}
+
+static void one_that_writes_a_line_without_end_is_ended(void **state)
+{
+	struct asked endless, lost;
+	struct subject s;
+
+	(void)state;
+	SUBJECT(&s, server_program());
+	s.definition.line_max = 4096;
+	s.definition.close_ms = SHORT_MS;
+	subject_start(&s);
+	AWAIT(s.opened);
+	ask(&lost, s.instance, "silent");
+	ask(&endless, s.instance, "endless");
+	AWAIT(endless.done);
+	assert_int_equal(endless.code, ERR_TOO_LARGE);
+	assert_has(describe(s.instance), "; the last has not ended yet");
+	AWAIT(lost.done);
+	assert_int_equal(lost.code, ERR_CLOSED);
+	assert_has(lost.message,
+		   "server files writes a line without end, of more than 4096 bytes (pool.lineMax)");
+	AWAIT(s.ended);
+	assert_int_equal(s.recovered + s.failed, 0);
+	subject_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +675,8 @@ int main(void)
 		IN_HUB(notifications_are_passed_on),
 		IN_HUB(one_that_closed_its_stdin_is_retired),
 		IN_HUB(one_that_closed_its_stdout_is_ended),
+		IN_HUB(an_answer_that_is_too_long_is_dropped_and_nothing_else),
+		IN_HUB(one_that_writes_a_line_without_end_is_ended),
 	};
 
 	return RUN_IN_HUB(tests);

@@ -303,10 +303,16 @@ static void group_instance_notified(struct instance *instance, enum mcp_method m
 	group->pool->events.notified(group->pool->events.context, group, instance, method, message);
 }
 
+static void group_instance_recovered(struct instance *instance)
+{
+	group_pump(instance->owner);
+}
+
 static const struct instance_events group_instance_events = {
 	.opened = group_instance_opened,
 	.failed = group_instance_failed,
 	.ended = group_instance_ended,
+	.recovered = group_instance_recovered,
 	.notified = group_instance_notified,
 };
 
@@ -385,7 +391,7 @@ static struct instance *group_idle_longest(const struct pool_group *group)
 	return idle;
 }
 
-/* Gives `acquire` an instance of its key that runs, or lets it wait for one that starts. */
+/* Gives `acquire` an instance of its key that runs, or lets it wait for one that starts or is choked. */
 static bool group_share(struct pool_group *group, struct pool_acquire *acquire)
 {
 	struct instance *instance;
@@ -395,7 +401,9 @@ static bool group_share(struct pool_group *group, struct pool_acquire *acquire)
 			continue;
 		if (group->definition.exclusive && (instance->holders || !list_empty(&instance->starters)))
 			continue;
-		if (instance->state == INSTANCE_READY) {
+		if (instance->state == INSTANCE_READY && instance->choked) {
+			/* It recovers or ends soon: either way the queue is walked again. */
+		} else if (instance->state == INSTANCE_READY) {
 			acquire_give(acquire, instance);
 		} else {
 			list_remove(&acquire->node);

@@ -29,6 +29,7 @@ enum {
 	EXIT_FAILING = 3,
 	EXIT_NOT_INITIALIZE = 4,
 	EXIT_IN_LIST = 5,
+	LONG = 70000, /* bytes of a line that is too long for those who ask for it */
 };
 
 static struct {
@@ -414,6 +415,37 @@ static void tool_starve(const char *id)
 		pause();
 }
 
+static void pour(void)
+{
+	for (int i = 0; i < LONG; i++)
+		putchar('x');
+}
+
+/* An answer that is too long, as a whole. */
+static void tool_long(const char *id)
+{
+	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"x\":\"", id);
+	pour();
+	puts("\"}}");
+	fflush(stdout);
+}
+
+/* One that does not end. */
+static void tool_endless(const char *id)
+{
+	printf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[],\"x\":\"", id);
+	pour();
+	fflush(stdout);
+}
+
+/* Of which nobody can say whose answer it is. */
+static void tool_flood(const char *id)
+{
+	(void)id;
+	pour();
+	fflush(stdout);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const char *id);
@@ -429,7 +461,8 @@ static const struct {
 	{ "env", tool_env },	       { "cwd", tool_cwd },
 	{ "words", tool_words },       { "starve", tool_starve },
 	{ "log", tool_log },	       { "text_id", tool_text_id },
-	{ "wrong_id", tool_wrong_id },
+	{ "wrong_id", tool_wrong_id }, { "long", tool_long },
+	{ "endless", tool_endless },   { "flood", tool_flood },
 };
 
 static void handle_call(const char *id)

@@ -67,6 +67,8 @@ struct child_events {
 	/* Required. One line of stdout without its "\n" (a last line may lack it), or raw bytes. Valid during the call. A line over line_max
 	 * is delivered cut to line_max, with `too_long` set, as soon as that is known; the rest of it is dropped. */
 	void (*output)(struct child *child, struct str line, bool too_long);
+	/* NULL, or a line that was delivered with `too_long` has ended: from here on lines are delivered again. */
+	void (*long_line_ended)(struct child *child);
 	/* NULL, or its stdout has ended: it closes it, or is about to end. Not after child_stop() or child_kill() has brought that about. */
 	void (*output_ended)(struct child *child);
 	/* NULL, or bytes of stderr as they come. */

@@ -51,6 +51,14 @@ static void scene_output(struct child *child, struct str line, bool too_long)
 	scene_line(&scene->line_timer);
 }
 
+static void scene_long_line_ended(struct child *child)
+{
+	struct scene *scene = container_of(child, struct scene, child);
+	size_t n = strlen(scene->story);
+
+	snprintf(scene->story + n, STORY_MAX - n, ".");
+}
+
 void scene_exited(struct child *child, const struct child_status *status)
 {
 	struct scene *scene = container_of(child, struct scene, child);
@@ -78,7 +86,10 @@ void scene_init(struct scene *scene)
 			  .close_ms = LONG_MS,
 			  .term_ms = LONG_MS,
 			  .kill_ms = LONG_MS },
-		.events = { .output = scene_output, .exited = scene_exited, .writable = scene_writable },
+		.events = { .output = scene_output,
+			    .long_line_ended = scene_long_line_ended,
+			    .exited = scene_exited,
+			    .writable = scene_writable },
 	};
 	assert_non_null(scene->spec.supervisor);
 }

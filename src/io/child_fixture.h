@@ -31,7 +31,7 @@ struct scene {
 	struct child_spec spec;
 	struct child_events events;
 	char story
-		[STORY_MAX]; /* lines of stdout in brackets, "!" behind those that were too long; raw output as it is */
+		[STORY_MAX]; /* lines of stdout in brackets, "!" behind those that were too long and "." at their end; raw output as it is */
 	char last_words[STORY_MAX]; /* child_stderr() in `exited` */
 	size_t bytes, lines;
 	struct child_status status;

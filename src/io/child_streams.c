@@ -135,6 +135,16 @@ static bool child_output_held(const struct child_process *p)
 	return p->output.paused && !(p->over && p->stage != CHILD_RUNNING);
 }
 
+static void child_output_give(struct child_process *p, const struct line *line)
+{
+	const struct child_events *events = p->child->events;
+
+	if (!line->long_ended)
+		events->output(p->child, line->text, line->too_long);
+	else if (events->long_line_ended)
+		events->long_line_ended(p->child);
+}
+
 /* Gives out the lines that are there. False when the owner paused or lost interest. */
 static bool child_output_deliver(struct child_process *p)
 {
@@ -142,7 +152,7 @@ static bool child_output_deliver(struct child_process *p)
 	struct line line;
 
 	while (!child_output_held(p) && line_reader_next(&output->lines, &line)) {
-		p->child->events->output(p->child, line.text, line.too_long);
+		child_output_give(p, &line);
 		if (!p->child)
 			return false;
 	}
@@ -157,7 +167,7 @@ static bool child_output_finish(struct child_process *p)
 	p->output.delivered = true;
 	if (!line_reader_last(&p->output.lines, &line))
 		return true;
-	p->child->events->output(p->child, line.text, line.too_long);
+	child_output_give(p, &line);
 	return p->child != NULL;
 }
 

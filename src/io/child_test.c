@@ -225,7 +225,7 @@ static void a_line_that_is_too_long_is_cut(void **state)
 	START(&scene, "sh", "-c",
 	      "echo 12345; echo 123456; echo; head -c 300000 /dev/zero | tr '\\0' x; echo; echo end");
 	scene_run(&scene);
-	assert_string_equal(scene.story, "[12345][12345]![][xxxxx]![end]");
+	assert_string_equal(scene.story, "[12345][12345]!.[][xxxxx]!.[end]");
 }
 
 static void a_line_of_megabytes_arrives_whole(void **state)

@@ -43,8 +43,10 @@ static bool line_reader_give(struct line_reader *reader, size_t length, size_t w
 {
 	struct str bytes = byte_queue_str(&reader->bytes);
 
-	ret_line->too_long = length > reader->max;
-	ret_line->text = str_slice(bytes, 0, size_min(length, reader->max));
+	*ret_line = (struct line){
+		.text = str_slice(bytes, 0, size_min(length, reader->max)),
+		.too_long = length > reader->max,
+	};
 	reader->given = with_end;
 	reader->scanned = 0;
 	return true;
@@ -61,28 +63,29 @@ static size_t line_reader_scan(struct line_reader *reader)
 	return at == STR_NONE ? STR_NONE : reader->scanned + at;
 }
 
+/* Drops what is there of a line that was too long. True when it has ended. */
+static bool line_reader_skip(struct line_reader *reader, size_t end, struct line *ret_line)
+{
+	byte_queue_drop(&reader->bytes, end == STR_NONE ? byte_queue_length(&reader->bytes) : end + 1);
+	reader->scanned = 0;
+	reader->skipping = end == STR_NONE;
+	*ret_line = (struct line){ .long_ended = true };
+	return !reader->skipping;
+}
+
 bool line_reader_next(struct line_reader *reader, struct line *ret_line)
 {
 	size_t end, length;
 
 	line_reader_drop_given(reader);
 	end = line_reader_scan(reader);
-	if (reader->skipping) {
-		length = byte_queue_length(&reader->bytes);
-		reader->skipping = end == STR_NONE;
-		byte_queue_drop(&reader->bytes, end == STR_NONE ? length : end + 1);
-		reader->scanned = 0;
-		if (reader->skipping)
-			return false;
-		end = line_reader_scan(reader);
-	}
-	if (end != STR_NONE)
-		return line_reader_give(reader, end, end + 1, ret_line);
-	length = byte_queue_length(&reader->bytes);
-	if (length <= reader->max)
-		return false;
-	reader->skipping = true;
-	return line_reader_give(reader, length, length, ret_line);
+	if (reader->skipping)
+		return line_reader_skip(reader, end, ret_line);
+	length = end == STR_NONE ? byte_queue_length(&reader->bytes) : end;
+	reader->skipping = length > reader->max;
+	if (reader->skipping)
+		return line_reader_give(reader, length, length, ret_line);
+	return end != STR_NONE && line_reader_give(reader, end, end + 1, ret_line);
 }
 
 bool line_reader_last(struct line_reader *reader, struct line *ret_line)

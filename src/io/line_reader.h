@@ -2,7 +2,8 @@
  * line_reader.h - cuts a stream of bytes into lines, in time that is linear in the bytes, whatever the pieces they come in.
  *
  * A line ends with "\n", which is not part of it; a "\r" before that is. A line longer than the maximum is given out once, cut
- * and marked, as soon as it is known to be too long; the rest of it is dropped. Pure; not thread-safe.
+ * and marked, as soon as it is known to be too long; the rest of it is dropped, and its end is told when it comes. Pure; not
+ * thread-safe.
  *
  *	char *room = line_reader_room(&reader, &n);
  *	n = read(fd, room, n);
@@ -28,6 +29,7 @@ struct line_reader {
 struct line {
 	struct str text; /* valid until the next call on its reader */
 	bool too_long;
+	bool long_ended; /* no line, but the end of the last one that was too long */
 };
 
 void line_reader_init(struct line_reader *reader, size_t max);

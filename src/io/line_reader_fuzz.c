@@ -11,6 +11,10 @@ static void check_line(struct str *rest, size_t max, const struct line *line)
 	struct str expected;
 	size_t end = str_find_char(*rest, '\n');
 
+	if (line->long_ended) {
+		BUG_ON(line->too_long || line->text.n);
+		return;
+	}
 	expected = str_slice(*rest, 0, end);
 	*rest = end == STR_NONE ? str_from(*rest, rest->n) : str_from(*rest, end + 1);
 	BUG_ON(line->too_long != (expected.n > max));

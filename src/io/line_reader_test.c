@@ -6,14 +6,18 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-/* Everything a reader gives out, as text: each line in brackets, "!" behind one that was too long. */
+/* Everything a reader gives out, as text: each line in brackets, "!" behind one that was too long, and "." where that ended. */
 static char story[512];
 
 static void tell(const struct line *line)
 {
 	size_t n = strlen(story);
 
-	snprintf(story + n, sizeof(story) - n, "[%.*s]%s", STR_ARG(line->text), line->too_long ? "!" : "");
+	if (line->long_ended)
+		snprintf(story + n, sizeof(story) - n, ".");
+	else
+		snprintf(story + n, sizeof(story) - n, "[%.*s]%s", STR_ARG(line->text),
+			 line->too_long ? "!" : "");
 }
 
 /* Feeds `text` in pieces of `piece` bytes. */
@@ -67,10 +71,10 @@ static void a_line_may_be_exactly_as_long_as_allowed(void **state)
 static void a_line_that_is_too_long_is_cut_once(void **state)
 {
 	(void)state;
-	assert_lines("123456\nnext\n", 5, "[12345]![next]");
-	assert_lines("1234567890123456789\n12345\n", 5, "[12345]![12345]");
+	assert_lines("123456\nnext\n", 5, "[12345]!.[next]");
+	assert_lines("1234567890123456789\n12345\n", 5, "[12345]!.[12345]");
 	assert_lines("ok\n1234567890", 5, "[ok][12345]!");
-	assert_lines("123456789\n987654321\n\n", 5, "[12345]![98765]![]");
+	assert_lines("123456789\n987654321\n\n", 5, "[12345]!.[98765]!.[]");
 }
 
 static void nothing_is_kept_after_a_large_line(void **state)

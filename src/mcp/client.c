@@ -4,8 +4,10 @@
 #include "json/writer.h"
 #include "mcp/client_private.h"
 
-/* Storage of the outgoing message that is kept between messages, in bytes. */
-enum { OUT_KEEP = 64 * 1024 };
+enum {
+	OUT_KEEP = 64 * 1024, /* storage of the outgoing message that is kept between messages, in bytes */
+	METHOD_WITHIN = 256,  /* where to look for what tells a request or notification from an answer */
+};
 
 void mcp_client_init(struct mcp_client *client, struct loop *loop, struct mcp_transport *transport,
 		     const struct mcp_client_limits *limits, const struct mcp_client_events *events,
@@ -199,14 +201,21 @@ static void count_unasked(struct mcp_client *client, struct str id)
 			arena_copy(&client->facts_arena, str_slice(id, 0, client->limits.noise_keep));
 }
 
+/* Whether a request had that id, now or once. */
+static bool was_asked(const struct mcp_client *client, struct str id)
+{
+	uint64_t number;
+
+	return str_to_u64(id_unquoted(id), &number) == 0 && number > 0 && number <= client->last_id;
+}
+
 /* An answer to a request that was cancelled, or to none that there ever was. */
 static void receive_stray(struct mcp_client *client, struct str id)
 {
 	struct mcp_request *only = client_only_request(client);
-	uint64_t number;
 
 	client->strays++;
-	if (str_to_u64(id_unquoted(id), &number) == 0 && number > 0 && number <= client->last_id)
+	if (was_asked(client, id))
 		return;
 	count_unasked(client, id);
 	if (only)
@@ -268,16 +277,37 @@ static void receive_unusable(struct mcp_client *client, struct str line, const s
 		     fault->err.message);
 }
 
+/* Those that run now, not those that their callbacks start. In a bucket they stand in the order of their ids. */
+static void fail_all_too_long(struct mcp_client *client)
+{
+	uint64_t last = client->last_id;
+
+	for (size_t i = 0; i < MCP_CLIENT_BUCKETS; i++)
+		while (!list_empty(&client->pending[i])) {
+			struct mcp_request *request =
+				list_first(&client->pending[i], struct mcp_request, node);
+
+			if (request->id > last)
+				break;
+			request_fail_long(request, MCP_OUTCOME_UNKNOWN,
+					  "the server wrote a message, perhaps the answer,");
+		}
+}
+
 static void receive_too_long(struct mcp_client *client, struct str beginning)
 {
-	struct mcp_request *request = client_meant(client, jsonrpc_peek_id(beginning));
+	struct str id = jsonrpc_peek_id(beginning);
+	struct mcp_request *request = client_meant(client, id);
 
-	if (!request) {
-		count_noise(client, beginning);
+	client->too_long++;
+	if (request) {
+		request_fail_long(request, MCP_OUTCOME_UNKNOWN, "the server's answer is");
 		return;
 	}
-	request_fail(request, ERR_TOO_LARGE, MCP_OUTCOME_UNKNOWN,
-		     "the server's answer is longer than %zu bytes", client->limits.message_max);
+	count_noise(client, beginning);
+	if (!was_asked(client, id) &&
+	    str_find(str_slice(beginning, 0, METHOD_WITHIN), STR("\"method\"")) == STR_NONE)
+		fail_all_too_long(client);
 }
 
 static void receive_one(struct mcp_client *client, struct str text)

@@ -41,10 +41,11 @@ struct mcp_transport {
 };
 
 struct mcp_client_limits {
-	size_t message_max;  /* bytes of one message, either way */
-	unsigned depth_max;  /* its nesting; 0: JSON_DEPTH_MAX */
-	size_t requests_max; /* requests in flight; one more fails with ERR_BUSY */
-	size_t batch_max;    /* messages in one batch; a longer one is noise */
+	size_t message_max;	    /* bytes of one message, either way */
+	struct str message_setting; /* a literal: what errors about message_max name; may be empty */
+	unsigned depth_max;	    /* its nesting; 0: JSON_DEPTH_MAX */
+	size_t requests_max;	    /* requests in flight; one more fails with ERR_BUSY */
+	size_t batch_max;	    /* messages in one batch; a longer one is noise */
 	size_t noise_keep; /* bytes kept of the first line that was no message, and of the first id that no request had */
 };
 
@@ -88,6 +89,7 @@ struct mcp_client {
 	/* counters for status displays */
 	uint64_t sent, received; /* messages */
 	uint64_t noise;		 /* lines that were no message */
+	uint64_t too_long;	 /* messages of the server that were longer than limits.message_max */
 	uint64_t strays;	 /* answers to no running request, requests that must not come */
 	uint64_t unsent;	 /* notifications and answers of ours that the transport did not take */
 	uint64_t respelled;	 /* answers whose id was our number as text: they were taken all the same */
@@ -118,7 +120,8 @@ void mcp_client_release(struct mcp_client *client);
 /*
  * One message as it arrived, without its line end; a blank one is ignored. `too_long`: the transport kept
  * only the beginning. A line that is no message is counted as noise. A response that was too long or
- * malformed ends its request with an error when its id can be told.
+ * malformed ends its request with an error when its id can be told. When it cannot, one that was too long may have been
+ * the answer to any: it ends all requests that run.
  *
  * An id that is the number of a request as text is taken for that request, because some servers write all ids as
  * text. An answer with an id that was never sent can only be to the request that runs, when just one does: it fails

@@ -23,5 +23,7 @@ void request_deliver_refusal(struct mcp_request *request);
 /* Ends a request without an answer: removes it, then calls `done`. */
 void request_fail(struct mcp_request *request, int code, enum mcp_outcome outcome, const char *format, ...)
 	_printf_(4, 5);
+/* The same with ERR_TOO_LARGE: "WHAT longer than N bytes (SETTING)". */
+void request_fail_long(struct mcp_request *request, enum mcp_outcome outcome, const char *what);
 
 #endif

@@ -143,6 +143,15 @@ void request_fail(struct mcp_request *request, int code, enum mcp_outcome outcom
 	request->done(request, &answer);
 }
 
+void request_fail_long(struct mcp_request *request, enum mcp_outcome outcome, const char *what)
+{
+	const struct mcp_client_limits *limits = &request->client->limits;
+	struct str setting = limits->message_setting;
+
+	request_fail(request, ERR_TOO_LARGE, outcome, "%s longer than %zu bytes%s%.*s%s", what,
+		     limits->message_max, setting.n ? " (" : "", STR_ARG(setting), setting.n ? ")" : "");
+}
+
 /* The result's type. 0, or ERR_PROTOCOL for a value that no revision or extension of ours defines ("clients
  * MUST treat an unknown resultType as an invalid response"). */
 static int read_result_type(struct mcp_answer *answer, struct arena *arena, struct err *err)
@@ -299,8 +308,7 @@ void request_deliver_refusal(struct mcp_request *request)
 				mcp_client_unread(client), client->pending_count);
 		break;
 	case ERR_TOO_LARGE:
-		request_fail(request, ERR_TOO_LARGE, MCP_NOT_SENT,
-			     "not sent: the request is longer than %zu bytes", client->limits.message_max);
+		request_fail_long(request, MCP_NOT_SENT, "not sent: the request is");
 		break;
 	case ERR_INVALID:
 		request_fail(request, ERR_INVALID, MCP_NOT_SENT, "not sent: the handshake is not over");

@@ -363,6 +363,45 @@ static void an_answer_that_is_too_long_ends_its_request(void **state)
 	assert_string_equal(rig->text, "tools/call: the server's answer is longer than 4096 bytes");
 	mcp_client_receive(&rig->client, STR("xxxxxxxxxxxxx"), true);
 	assert_int_equal(rig->client.noise, 1);
+	assert_int_equal(rig->client.too_long, 2);
+}
+
+/* Starts `owner`'s request again, as an owner may. */
+static void start_again(struct mcp_request *request, const struct mcp_answer *answer)
+{
+	struct rig *rig = request->owner;
+
+	rig_answered(request, answer);
+	call_tool(rig, request, "again", "", false);
+}
+
+static void what_is_too_long_and_may_be_any_answer_ends_all_that_run(void **state)
+{
+	static const char *const known[] = {
+		HEAD "\"method\":\"notifications/message\",\"params\":{\"data\":\"xx",
+		HEAD "\"id\":1,\"result\":{\"xx", /* the handshake's, long over */
+	};
+	struct rig *rig = *state;
+	struct mcp_request one, two;
+
+	rig->client.limits.message_setting = STR("lineMax");
+	open_legacy(rig);
+	call_tool(rig, &one, "a", "", false);
+	call_tool(rig, &two, "b", "", false);
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		mcp_client_receive(&rig->client, str_of(known[i]), true);
+	assert_int_equal(rig->answers, 0);
+	one.done = start_again;
+	mcp_client_receive(&rig->client, STR("{\"result\":{\"content\":[\"xx"), true);
+	assert_int_equal(rig->answers, 2);
+	assert_int_equal(rig->code, ERR_TOO_LARGE);
+	assert_int_equal(rig->outcome, MCP_OUTCOME_UNKNOWN);
+	assert_string_equal(
+		rig->text,
+		"tools/call: the server wrote a message, perhaps the answer, longer than 4096 bytes (lineMax)");
+	assert_true(mcp_request_running(&one));
+	assert_false(mcp_request_running(&two));
+	mcp_request_cancel(&one);
 }
 
 static void progress_finds_its_request(void **state)
@@ -787,6 +826,7 @@ int main(void)
 		RIGGED(a_result_is_an_object),
 		RIGGED(a_broken_request_of_ours_is_noise),
 		RIGGED(an_answer_that_is_too_long_ends_its_request),
+		RIGGED(what_is_too_long_and_may_be_any_answer_ends_all_that_run),
 		RIGGED(progress_finds_its_request),
 		RIGGED(a_cancelled_request_is_silent_and_told),
 		RIGGED(silence_times_out_and_cancels),

@@ -6,7 +6,7 @@
 //   noise      lines that are no JSON, before every answer      stubborn   ignore the end of stdin and SIGTERM
 //   forks      start that many children that outlive it         revision   the newest protocol revision it knows
 //   instructions  what it says of itself
-// Its tools: echo {text}, env {name}, sleep {ms}, fail {text}, error {text}, exit {status}, big {bytes}, image {}, progress {steps, ms},
+// Its tools: echo {text}, env {name}, sleep {ms}, fail {text}, error {text}, exit {status}, big {bytes}, flood {bytes, named} (without the end of the line), image {}, progress {steps, ms},
 // pid {}, structured {value}, nested {depth}, announce {} (adds the tool `late` and says that the list changed).
 import { spawn } from 'node:child_process';
 import readline from 'node:readline';
@@ -67,6 +67,13 @@ const tools = {
 	],
 	exit: [object({ status: { type: 'integer' } }), ({ status = 1 }) => process.exit(status)],
 	big: [object({ bytes: { type: 'integer' } }), ({ bytes }) => text('x'.repeat(bytes))],
+	flood: [
+		object({ bytes: { type: 'integer' }, named: { type: 'boolean' } }),
+		({ bytes, named }, { id }) => {
+			process.stdout.write(`${named ? `{"jsonrpc":"2.0","id":${id},"result":"` : ''}${'x'.repeat(bytes)}`);
+			return new Promise(() => {});
+		},
+	],
 	image: [object(), () => ({ content: [{ type: 'image', data: pixel, mimeType: 'image/png' }] })],
 	progress: [
 		object({ steps: { type: 'integer' }, ms: { type: 'integer' } }),
