@@ -357,6 +357,7 @@ unsigned api_status_of(int code)
 	case ERR_UNSUPPORTED:
 		return 501;
 	case ERR_BUSY:
+	case ERR_UNAVAILABLE:
 		return 503;
 	case ERR_TIMEOUT:
 		return 504;

@@ -261,6 +261,7 @@ static void each_error_has_a_status(void **state)
 	assert_int_equal(api_status_of(ERR_UNSUPPORTED), 501);
 	assert_int_equal(api_status_of(ERR_UPSTREAM), 502);
 	assert_int_equal(api_status_of(ERR_BUSY), 503);
+	assert_int_equal(api_status_of(ERR_UNAVAILABLE), 503);
 	assert_int_equal(api_status_of(ERR_TIMEOUT), 504);
 }
 

@@ -100,8 +100,9 @@ int err_prefix(struct err *err, int code, const char *format, ...)
 const char *err_code_name(int code)
 {
 	static const char *const names[] = {
-		"ok",	  "invalid", "not found", "exists", "too large", "timed out", "cancelled",
-		"closed", "i/o",     "busy",	  "denied", "protocol",	 "upstream",  "unsupported",
+		"ok",	     "invalid",	  "not found", "exists",      "too large",
+		"timed out", "cancelled", "closed",    "i/o",	      "busy",
+		"denied",    "protocol",  "upstream",  "unsupported", "unavailable",
 	};
 	size_t at = (size_t)(0 - (long)code);
 

@@ -11,19 +11,21 @@
 #include "base/base.h"
 
 enum err_code {
-	ERR_INVALID = -1,     /* malformed input or argument: the sender must change it */
-	ERR_NOT_FOUND = -2,   /* no such thing */
-	ERR_EXISTS = -3,      /* there is one already */
-	ERR_TOO_LARGE = -4,   /* over a limit that the message names */
-	ERR_TIMEOUT = -5,     /* a deadline passed; the message says what was waited for */
-	ERR_CANCELLED = -6,   /* whoever asked has gone or changed their mind */
-	ERR_CLOSED = -7,      /* the peer closed or died */
-	ERR_IO = -8,	      /* the operating system refused; the message carries its reason */
-	ERR_BUSY = -9,	      /* try again later */
-	ERR_DENIED = -10,     /* a rule or permission forbids it */
-	ERR_PROTOCOL = -11,   /* a peer broke its protocol */
-	ERR_UPSTREAM = -12,   /* an upstream server failed or answered with an error */
-	ERR_UNSUPPORTED = -13 /* understood, and not offered */
+	ERR_INVALID = -1,      /* malformed input or argument: the sender must change it */
+	ERR_NOT_FOUND = -2,    /* no such thing */
+	ERR_EXISTS = -3,       /* there is one already */
+	ERR_TOO_LARGE = -4,    /* over a limit that the message names */
+	ERR_TIMEOUT = -5,      /* a deadline passed; the message says what was waited for */
+	ERR_CANCELLED = -6,    /* whoever asked has gone or changed their mind */
+	ERR_CLOSED = -7,       /* the peer closed or died */
+	ERR_IO = -8,	       /* the operating system refused; the message carries its reason */
+	ERR_BUSY = -9,	       /* try again later */
+	ERR_DENIED = -10,      /* a rule or permission forbids it */
+	ERR_PROTOCOL = -11,    /* a peer broke its protocol */
+	ERR_UPSTREAM = -12,    /* an upstream server failed or answered with an error */
+	ERR_UNSUPPORTED = -13, /* understood, and not offered */
+	ERR_UNAVAILABLE =
+		-14 /* failed before and is not tried again yet; the message says how it failed and when it is tried */
 };
 
 /* Holds a path, a reason and the last lines of a child's stderr; small enough to live on any stack. */

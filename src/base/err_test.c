@@ -166,7 +166,8 @@ static void test_names(void **state)
 	assert_string_equal(err_code_name(ERR_PROTOCOL), "protocol");
 	assert_string_equal(err_code_name(ERR_UPSTREAM), "upstream");
 	assert_string_equal(err_code_name(ERR_UNSUPPORTED), "unsupported");
-	assert_string_equal(err_code_name(ERR_UNSUPPORTED - 1), "unknown");
+	assert_string_equal(err_code_name(ERR_UNAVAILABLE), "unavailable");
+	assert_string_equal(err_code_name(ERR_UNAVAILABLE - 1), "unknown");
 	assert_string_equal(err_code_name(1), "unknown");
 	assert_string_equal(err_code_name(INT32_MIN), "unknown");
 	assert_string_equal(err_code_name(INT32_MAX), "unknown");

@@ -671,7 +671,7 @@ static void a_failed_start_is_quoted(void **state)
 		&c, ERR_CLOSED, MCP_NOT_SENT,
 		"server files exited with code 3 before it was ready; its stderr ends: reading the key\nfatal: there is no key");
 	call(&c, &scene, "files", "echo", "{}");
-	expect_error(&c, ERR_CLOSED, MCP_NOT_SENT, "1 failed start, next try in ");
+	expect_error(&c, ERR_UNAVAILABLE, MCP_NOT_SENT, "1 failed start, next try in ");
 	assert_has(describe_server(&scene, "files"),
 		   "\"lastError\":\"server files exited with code 3 before it was ready");
 	assert_has(describe_server(&scene, "files"), "\"retryInSec\":");

@@ -424,6 +424,7 @@ static bool group_cooling(struct pool_group *group, struct pool_acquire *acquire
 	if (wait == 0)
 		return false;
 	duration_rough(text, wait);
+	err.code = ERR_UNAVAILABLE;
 	err_prefix(&err, err.code, "%u failed start%s, next try in %s", group->failures,
 		   group->failures == 1 ? "" : "s", text);
 	acquire_fail(acquire, &err);

@@ -518,7 +518,7 @@ static void a_failed_start_pauses_the_command(void **state)
 	assert_int_equal(scene.pause, 5000);
 	assert_int_equal(pool_group_error(group)->code, ERR_CLOSED);
 	take(&a, group, "cwd:/b");
-	expect_failure(&a, ERR_CLOSED, "1 failed start, next try in ");
+	expect_failure(&a, ERR_UNAVAILABLE, "1 failed start, next try in ");
 	assert_has(a.message, ": server files exited with code 3 before it was ready");
 	assert_int_equal(count_lines("starts"), 1);
 	assert_int_equal(pool_group_live(group), 0);
@@ -616,11 +616,11 @@ static void a_server_that_hangs_at_start_fails_those_who_wait_at_once(void **sta
 		&a, ERR_TIMEOUT,
 		"server files did not start: no answer to the handshake within 30ms (pool.startTimeout)");
 	take(&b, group, "cwd:/a");
-	expect_failure(&b, ERR_TIMEOUT, "1 failed start, next try in ");
+	expect_failure(&b, ERR_UNAVAILABLE, "1 failed start, next try in ");
 	AWAIT(scene.stopped == 1);
 	/* Its end is no second failure. */
 	take(&b, group, "cwd:/a");
-	expect_failure(&b, ERR_TIMEOUT, "1 failed start, next try in ");
+	expect_failure(&b, ERR_UNAVAILABLE, "1 failed start, next try in ");
 	pool_group_drop(&group);
 	pool_scene_close(&scene);
 }

@@ -1,9 +1,10 @@
 // Servers that break what they should keep: the calls end at once with the reason, and the next ones are served.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { run } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
 import { get, post } from '../lib/http.mjs';
-import { scriptedServer } from '../lib/servers.mjs';
+import { scriptedServer, smallServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
 const call = (daemon, server, tool, args = {}) => post(daemon.socket, '/v1/call', { server, tool, args });
@@ -19,11 +20,11 @@ test('a line without end fails its call and those beside it at once, and the nex
 		const beside = call(daemon, 'one', 'sleep', { ms: 600_000 });
 		const answer = await call(daemon, 'one', 'flood', { bytes: 3 << 20, named });
 		assert.equal(answer.status, 413, answer.text);
-		assert.match(answer.json.error.message, /^one\.flood: tools\/call: the server.* longer than 1048576 bytes \(pool\.lineMax\)$/);
+		assert.match(answer.json.error, /^one\.flood: tools\/call: the server.* longer than 1048576 bytes \(pool\.lineMax\)$/);
 		const next = textOf(await call(daemon, 'one', 'pid'));
 		assert.notEqual(next, pid);
 		pid = next;
-		assert.match((await beside).json.error.message, /one\.sleep: .*\(pool\.lineMax\)/);
+		assert.match((await beside).json.error, /one\.sleep: .*\(pool\.lineMax\)/);
 	}
 });
 
@@ -34,8 +35,31 @@ test('an answer over the maximum is dropped in little memory, and its server liv
 	const pid = textOf(await call(daemon, 'one', 'pid'));
 	const answer = await call(daemon, 'one', 'big', { bytes: 100 << 20 });
 	assert.equal(answer.status, 413, answer.text);
-	assert.equal(answer.json.error.message, "one.big: tools/call: the server's answer is longer than 1048576 bytes (pool.lineMax)");
+	assert.equal(answer.json.error, "one.big: tools/call: the server's answer is longer than 1048576 bytes (pool.lineMax)");
 	assert.equal(textOf(await call(daemon, 'one', 'pid')), pid);
 	const [instance] = (await statusOf(daemon)).servers[0].instances;
 	assert.deepEqual(instance.warnings, ['1 of its messages were longer than 1048576 bytes (pool.lineMax) and were dropped']);
+});
+
+test('only the call whose wait ran out says so by its exit status', async (t) => {
+	const scratch = newScratch(t);
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { slow: scriptedServer({ startMs: 600_000 }), well: smallServer() } });
+	const env = { MCPX_DAEMON_WARM: 'false', MCPX_POOL_START_TIMEOUT: '500ms', MCPX_POOL_BACKOFF_STEP: '30s' };
+	const daemon = await startDaemon(scratch, { env });
+	const cause = 'server slow did not start: no answer to the handshake within 500ms (pool.startTimeout); it wrote nothing to stderr';
+	const first = await call(daemon, 'slow', 'echo');
+	assert.deepEqual([first.status, first.json.error], [504, cause]);
+	const second = await call(daemon, 'slow', 'echo');
+	assert.equal(second.status, 503, second.text);
+	assert.match(second.json.error, /^1 failed start, next try in [\d.]+m?s: server slow did not start: no answer to the handshake/);
+	const third = await run(scratch, ['call', 'slow.echo']);
+	assert.equal(third.status, 1);
+	assert.ok(third.stderr.startsWith('mcpx: 1 failed start, next try in ') && third.stderr.endsWith(`s: ${cause}\n`), third.stderr);
+	// It holds up nobody else, and no list.
+	const began = performance.now();
+	assert.equal((await run(scratch, ['call', 'well.ping'])).status, 0);
+	const listed = await run(scratch, ['ls']);
+	assert.equal(listed.status, 0);
+	assert.match(listed.stdout, /well/);
+	assert.ok(performance.now() - began < 20_000);
 });
