@@ -418,7 +418,7 @@ static void tool_starve(const char *id)
 static void pour(void)
 {
 	for (int i = 0; i < LONG; i++)
-		putchar('x');
+		fputs("x", stdout);
 }
 
 /* An answer that is too long, as a whole. */
