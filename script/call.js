@@ -57,6 +57,7 @@ const errorText = (raw) =>
 	'it failed and did not say why';
 
 let calls = 0;
+const CALL_ERROR_MAX = 4096; // of what the runner is told, which shows less; the script has the whole
 
 // What a listener throws is the script's own failure and not the call's.
 function hear(listener, value) {
@@ -119,7 +120,7 @@ async function call(server, tool, args = {}, { onProgress } = {}) {
 	}
 	const text = status === 200 ? errorText(answer.result) : answer.error ?? `status ${status}`;
 	const outcome = status === 200 ? 'answered' : answer.outcome ?? 'not-sent';
-	end({ ok: false, outcome, error: text });
+	end({ ok: false, outcome, error: text.slice(0, CALL_ERROR_MAX) });
 	throw new ToolError(`${server}.${name}: ${text}`, {
 		server,
 		tool: name,

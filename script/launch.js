@@ -41,19 +41,33 @@ function explain(message) {
 	return near ? `${message}; there is the namespace ${near}` : message;
 }
 
+// What a runtime says of a module that it cannot load is coloured, and names the place below.
+const LAST_PLACE = /\n\s+at ((?:file|https?):\S+:\d+:\d+)\s*$/;
+
+// Longer ones help nobody, and would not fit into a record.
+const MESSAGE_MAX = 32768;
+const FRAMES_MAX = 100;
+
+const uncoloured = (text) => String(text).replace(/\x1b\[[0-9;:]*[@-~]/g, '');
+const renamed = (text) => (entryName ? text.replaceAll(entryUrl, entryName).replaceAll(pathOf(entryUrl), entryName) : text);
+const short = (text) => (text.length > MESSAGE_MAX ? `${text.slice(0, MESSAGE_MAX)}…` : text);
+
 function describeError(error) {
-	if (!(error instanceof Error)) return { name: 'Error', message: `threw ${asText(error)}` };
-	const frames = scriptFrames(error.stack);
+	if (!(error instanceof Error)) return { name: 'Error', message: short(`threw ${asText(error)}`) };
+	const whole = uncoloured(error.message);
+	const last = LAST_PLACE.exec(whole);
+	const text = renamed(last ? whole.slice(0, last.index) : whole);
+	const frames = scriptFrames(last ? `    at ${last[1]}` : error.stack).slice(0, FRAMES_MAX);
 	const place = frames.find((frame) => frame.ours) ?? frames[0];
 	return {
 		name: error.name,
-		message: explain(error.message),
+		message: short(explain(text)),
 		...(place && { file: place.file, line: place.line, column: place.column }),
 		...(frames.length && {
 			stack: frames.map(({ what, file, line, column }) => `at ${what ? `${what} ` : ''}${file}:${line}:${column}`),
 		}),
 		...(error instanceof ToolError && { server: error.server, tool: error.tool, outcome: error.outcome }),
-		...(error.cause !== undefined && { cause: error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : asText(error.cause) }),
+		...(error.cause !== undefined && { cause: short(uncoloured(error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : asText(error.cause))) }),
 	};
 }
 
@@ -76,6 +90,7 @@ async function start(main) {
 	});
 	installGlobals();
 	if (host.env('MCPX_CAPTURE_CONSOLE') === '1') captureConsole();
+	if (hasRunner) record('begin');
 	try {
 		const value = await main();
 		if (value !== undefined) record('result', { value: jsonResult(value) });

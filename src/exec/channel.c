@@ -60,6 +60,26 @@ static void end_record(struct exec_channel *channel)
 	buf_clear(&channel->line, LINE_KEEP);
 }
 
+/* Counts bytes of a record that is too long, and keeps the first. */
+static void skip(struct exec_channel *channel, struct str part)
+{
+	if (channel->skipped < EXEC_CHANNEL_HEAD) {
+		struct str kept = str_slice(part, 0, EXEC_CHANNEL_HEAD - (size_t)channel->skipped);
+
+		if (kept.n)
+			memcpy(channel->head + channel->skipped, kept.p, kept.n);
+	}
+	channel->skipped += part.n;
+}
+
+static void end_skip(struct exec_channel *channel)
+{
+	size_t kept = channel->skipped < EXEC_CHANNEL_HEAD ? (size_t)channel->skipped : EXEC_CHANNEL_HEAD;
+
+	channel->state = EXEC_CHANNEL_TEXT;
+	channel->events->too_long(channel, str_make(channel->head, kept), channel->skipped);
+}
+
 static size_t feed_record(struct exec_channel *channel, struct str bytes)
 {
 	size_t end = str_find_char(bytes, '\n');
@@ -67,7 +87,8 @@ static size_t feed_record(struct exec_channel *channel, struct str bytes)
 
 	if (channel->line.n + part.n > channel->line.max) {
 		channel->state = EXEC_CHANNEL_SKIP;
-		channel->skipped = channel->line.n;
+		channel->skipped = 0;
+		skip(channel, buf_str(&channel->line));
 		buf_clear(&channel->line, 0);
 		return 0;
 	}
@@ -82,11 +103,10 @@ static size_t feed_skip(struct exec_channel *channel, struct str bytes)
 {
 	size_t end = str_find_char(bytes, '\n');
 
-	channel->skipped += size_min(end, bytes.n);
+	skip(channel, str_slice(bytes, 0, end));
 	if (end == STR_NONE)
 		return bytes.n;
-	channel->state = EXEC_CHANNEL_TEXT;
-	channel->events->too_long(channel, channel->skipped);
+	end_skip(channel);
 	return end + 1;
 }
 
@@ -113,6 +133,6 @@ void exec_channel_end(struct exec_channel *channel)
 	else if (state == EXEC_CHANNEL_RECORD)
 		give_text(channel, buf_str(&channel->line));
 	else if (state == EXEC_CHANNEL_SKIP)
-		channel->events->too_long(channel, channel->skipped);
+		end_skip(channel);
 	buf_clear(&channel->line, 0);
 }

@@ -11,13 +11,15 @@
 #include "base/buf.h"
 #include "base/str.h"
 
+enum { EXEC_CHANNEL_HEAD = 64 }; /* bytes of a record that is too long that are kept: its kind stands there */
+
 struct exec_channel;
 
 struct exec_channel_events {
 	/* One record's JSON text, not checked. Valid during the call. */
 	void (*record)(struct exec_channel *channel, struct str json);
-	/* A record was longer than the maximum; its bytes are gone. */
-	void (*too_long)(struct exec_channel *channel, uint64_t bytes);
+	/* A record of so many bytes was longer than the maximum; all but its `head` are gone. */
+	void (*too_long)(struct exec_channel *channel, struct str head, uint64_t bytes);
 	/* Bytes that are no record, as they come. */
 	void (*text)(struct exec_channel *channel, struct str bytes);
 };
@@ -27,9 +29,10 @@ enum exec_channel_state { EXEC_CHANNEL_TEXT, EXEC_CHANNEL_MARK, EXEC_CHANNEL_REC
 struct exec_channel {
 	const struct exec_channel_events *events;
 	enum exec_channel_state state;
-	size_t matched;	  /* bytes of the mark that have come */
-	struct buf line;  /* of a record */
-	uint64_t skipped; /* bytes of a record that is too long */
+	size_t matched;		      /* bytes of the mark that have come */
+	struct buf line;	      /* of a record */
+	uint64_t skipped;	      /* bytes of a record that is too long */
+	char head[EXEC_CHANNEL_HEAD]; /* its first bytes, as many as have come */
 };
 
 void exec_channel_init(struct exec_channel *channel, size_t record_max,

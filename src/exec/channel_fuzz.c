@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct listener {
 	struct exec_channel channel;
-	struct buf text, records;
+	struct buf text, records, heads;
 	uint64_t too_long;
 };
 
@@ -24,11 +24,12 @@ static void took_record(struct exec_channel *channel, struct str json)
 	buf_append_char(&listener->records, '\n');
 }
 
-static void took_too_long(struct exec_channel *channel, uint64_t bytes)
+static void took_too_long(struct exec_channel *channel, struct str head, uint64_t bytes)
 {
 	struct listener *listener = container_of(channel, struct listener, channel);
 
-	BUG_ON(bytes <= RECORD_MAX);
+	BUG_ON(bytes <= RECORD_MAX || head.n > bytes || head.n > EXEC_CHANNEL_HEAD);
+	buf_append(&listener->heads, head);
 	listener->too_long += bytes;
 }
 
@@ -44,7 +45,9 @@ static const struct exec_channel_events events = { took_record, took_too_long, t
 
 static void listen(struct listener *listener, struct str bytes, size_t step)
 {
-	*listener = (struct listener){ .text = { .max = STORY_MAX }, .records = { .max = STORY_MAX } };
+	*listener = (struct listener){ .text = { .max = STORY_MAX },
+				       .records = { .max = STORY_MAX },
+				       .heads = { .max = STORY_MAX } };
 	exec_channel_init(&listener->channel, RECORD_MAX, &events);
 	for (size_t at = 0; at < bytes.n; at += step)
 		exec_channel_feed(&listener->channel, str_slice(bytes, at, step));
@@ -56,6 +59,7 @@ static void release(struct listener *listener)
 {
 	buf_release(&listener->text);
 	buf_release(&listener->records);
+	buf_release(&listener->heads);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -68,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		listen(&pieces, bytes, step);
 		BUG_ON(!str_eq(buf_str(&whole.text), buf_str(&pieces.text)));
 		BUG_ON(!str_eq(buf_str(&whole.records), buf_str(&pieces.records)));
+		BUG_ON(!str_eq(buf_str(&whole.heads), buf_str(&pieces.heads)));
 		BUG_ON(whole.too_long != pieces.too_long);
 		release(&pieces);
 	}

@@ -13,7 +13,7 @@
 
 enum { RECORD_MAX = 16, STORY_MAX = 4096 };
 
-/* What came out: records in <>, text in [], joined where it came in pieces, and the sizes of records that were too long in (). */
+/* What came out: records in <>, text in [], joined where it came in pieces, and of records that were too long the size and the head in (). */
 static char story[STORY_MAX];
 static bool in_text;
 
@@ -38,14 +38,15 @@ static void took_record(struct exec_channel *channel, struct str json)
 	tell("<", json, ">");
 }
 
-static void took_too_long(struct exec_channel *channel, uint64_t bytes)
+static void took_too_long(struct exec_channel *channel, struct str head, uint64_t bytes)
 {
 	char size[32];
 
 	(void)channel;
 	end_text();
-	snprintf(size, sizeof(size), "%llu", (unsigned long long)bytes);
-	tell("(", str_of(size), ")");
+	snprintf(size, sizeof(size), "%llu ", (unsigned long long)bytes);
+	tell("(", str_of(size), "");
+	tell("", head, ")");
 }
 
 static void took_text(struct exec_channel *channel, struct str bytes)
@@ -105,9 +106,12 @@ static void test_long_records_are_counted(void **state)
 {
 	(void)state;
 	check(STR(MARK "0123456789abcdef\nx"), "<0123456789abcdef>[x]");
-	check(STR(MARK "0123456789abcdefg\nx"), "(17)[x]");
-	check(STR(MARK "0123456789abcdefghijklmnopqrstuvwxyz" MARK "{}\n" MARK "{}\n"), "(44)<{}>");
-	check(STR(MARK "0123456789abcdefg"), "(17)");
+	check(STR(MARK "0123456789abcdefg\nx"), "(17 0123456789abcdefg)[x]");
+	check(STR(MARK "0123456789abcdefghijklmnopqrstuvwxyz" MARK "{}\n" MARK "{}\n"),
+	      "(44 0123456789abcdefghijklmnopqrstuvwxyz\x1emcpx\x1e{})<{}>");
+	check(STR(MARK "0123456789abcdefg"), "(17 0123456789abcdefg)");
+#define SIXTEEN "0123456789abcdef"
+	check(STR(MARK SIXTEEN SIXTEEN SIXTEEN SIXTEEN "z\n"), "(65 " SIXTEEN SIXTEEN SIXTEEN SIXTEEN ")");
 }
 
 static void test_a_record_that_is_cut_off_is_text(void **state)

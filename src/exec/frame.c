@@ -68,7 +68,7 @@ void exec_frame_write(struct json_writer *w, const struct exec_frame *frame, str
 	case EXEC_FRAME_ERROR:
 		json_member_str(w, STR("error"), frame->text);
 		if (value.n)
-			json_member_raw(w, STR("detail"), value);
+			json_member_raw(w, STR("errorDetail"), value);
 		break;
 	case EXEC_FRAME_END:
 		write_end(w, &frame->run->outcome);

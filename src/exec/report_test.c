@@ -53,7 +53,7 @@ static const struct {
 	    .text = STR_INIT("it broke"),
 	    .calls = STR_INIT("  s.t  ok, 1 ms\n"),
 	    .run = &run },
-	  "{\"type\":\"error\",\"error\":\"it broke\",\"detail\":{\"stack\":[\"at a:1:2\",\"at b:3:4\"]}}",
+	  "{\"type\":\"error\",\"error\":\"it broke\",\"errorDetail\":{\"stack\":[\"at a:1:2\",\"at b:3:4\"]}}",
 	  "it broke\n    at a:1:2\n    at b:3:4\ntool calls made by then (2):\n  s.t  ok, 1 ms\n",
 	  "it broke\n    at a:1:2\n    at b:3:4\ntool calls made by then (2):\n  s.t  ok, 1 ms\n" },
 	{ TEXT(EXEC_FRAME_ERROR, "plain"), "{\"type\":\"error\",\"error\":\"plain\"}", "plain\n", "plain\n" },

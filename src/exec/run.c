@@ -164,18 +164,24 @@ static const char *const *script_environment(struct exec_process *process)
 		{ STR("MCPX_ARTIFACTS_DIR"), spec->artifacts },
 		{ STR("DENO_NO_UPDATE_CHECK"), STR("1") },
 	};
-	struct variable *all = arena_array(arena, struct variable, spec->variable_count + ARRAY_LEN(ours));
+	const struct environment inherited = { spec->env };
+	struct variable *all =
+		arena_array(arena, struct variable, spec->variable_count + ARRAY_LEN(ours) + 1);
+	size_t n = 0;
 
+	/* The script writes to us and never to a terminal. First, so that who sets it differently is heard. */
+	if (!environment_get(&inherited, STR("NO_COLOR")).p &&
+	    !environment_get(&inherited, STR("FORCE_COLOR")).p)
+		all[n++] = (struct variable){ STR("NO_COLOR"), STR("1") };
 	for (size_t i = 0; i < spec->variable_count; i++) {
 		size_t equals = str_find_char(spec->variables[i], '=');
 
-		all[i] = (struct variable){ str_slice(spec->variables[i], 0, equals),
-					    equals == STR_NONE ? STR("")
-							       : str_from(spec->variables[i], equals + 1) };
+		all[n++] = (struct variable){ str_slice(spec->variables[i], 0, equals),
+					      equals == STR_NONE ? STR("")
+								 : str_from(spec->variables[i], equals + 1) };
 	}
-	memcpy(all + spec->variable_count, ours, sizeof(ours));
-	return environment_with(&(struct environment){ spec->env }, all,
-				spec->variable_count + ARRAY_LEN(ours), arena);
+	memcpy(all + n, ours, sizeof(ours));
+	return environment_with(&inherited, all, n + ARRAY_LEN(ours), arena);
 }
 
 /* deno takes the launcher before the module that it is to run, so that the project around that module counts; node is given the launcher to run. */

@@ -66,8 +66,11 @@ struct exec_process {
 	struct buf artifacts; /* raw objects, one a line */
 	struct buf result;    /* raw; empty: none */
 	struct buf error;     /* raw record; empty: none */
-	uint64_t result_lost; /* bytes of a result that found no room */
-	struct buf words;     /* end of what the script wrote to stderr itself */
+	struct buf
+		lost; /* why a result or an error, or what may have been one, could not be taken; empty: none was lost */
+	unsigned drops_told; /* log records about records that were dropped */
+	struct buf words;    /* end of what the script wrote to stderr itself */
+	bool begun; /* the script has run, or its words have outgrown `words`: until then they are held back */
 
 	/* the calls */
 	struct list_node calls;

@@ -15,7 +15,11 @@ enum {
 	RESULT_SHARE = 4,	    /* one part in so many of the budget is kept free for the result */
 	RECORD_MEMBERS_MAX = 32,    /* ours have fewer */
 	ERROR_TEXT_MAX = 64 * 1024, /* bytes of an error's message and of its record: more helps nobody */
+	LOST_TEXT_MAX = 1024,	    /* bytes of what is said about a lost result */
+	DROPS_TOLD_MAX = 10,	    /* log records about dropped records: a script may make many */
 };
+
+#define KEEP_IT "keep it with artifact() and return that, or raise the limit"
 
 /* As the client says it where it can notice that. */
 #define WAITS_FOR_NOTHING                                                                                    \
@@ -50,6 +54,34 @@ static void tell_text(struct exec_process *process, enum exec_frame_kind kind, s
 static void tell_value(struct exec_process *process, enum exec_frame_kind kind, struct str value)
 {
 	exec_tell(process, kind, value, str_make(NULL, 0), LOG_LEVEL_INFO);
+}
+
+/* -- words ---------------------------------------------------------------------------------------------------------------- */
+
+/* What was held back. */
+static void show_words(struct exec_process *process)
+{
+	if (!process->begun && process->words.n)
+		tell_text(process, EXEC_FRAME_STDERR, buf_str(&process->words));
+	process->begun = true;
+}
+
+/*
+ * What the script, or its runtime, writes to stderr by itself. The end of it is kept, in case it says why the script failed. Before the script has begun it is
+ * not shown at once: a runtime that cannot read the script says so there, in its own words about files of ours, and the error has them in better ones.
+ */
+static void channel_text(struct exec_channel *channel, struct str bytes)
+{
+	struct exec_process *process = container_of(channel, struct exec_process, channel);
+	struct str kept = utf8_cut_front(bytes, process->words.max);
+
+	if (process->words.n + bytes.n > process->words.max)
+		show_words(process);
+	if (process->words.n + kept.n > process->words.max)
+		buf_drop(&process->words, process->words.n + kept.n - process->words.max);
+	buf_append(&process->words, kept);
+	if (process->begun)
+		tell_text(process, EXEC_FRAME_STDERR, bytes);
 }
 
 /* -- the budget ----------------------------------------------------------------------------------------------------------- */
@@ -213,16 +245,31 @@ static void take_artifact(struct exec_process *process, struct record *record)
 	buf_append_char(&process->artifacts, '\n');
 }
 
+/* Fails the run, whatever the script's own exit code. */
+static void lose(struct exec_process *process, struct str why)
+{
+	buf_clear(&process->lost, 0);
+	buf_append(&process->lost, utf8_cut(why, process->lost.max));
+}
+
 /* The result may use what is kept free for it; a script that says it twice means the last. */
 static void take_result(struct exec_process *process, struct record *record)
 {
 	struct str value = raw_of(record, STR("value"));
 	uint64_t max = process->spec.limits.output_max;
+	char size[BYTE_SIZE_TEXT_MAX];
 
-	process->result_lost = max && process->told + value.n > max ? value.n : 0;
+	buf_clear(&process->lost, 0);
 	buf_clear(&process->result, 0);
-	if (!process->result_lost)
-		buf_append(&process->result, value);
+	if ((!max || process->told + value.n <= max) && buf_append(&process->result, value) == 0)
+		return;
+	buf_clear(&process->result, 0);
+	byte_size_text(size, max ? max : process->result.max);
+	lose(process,
+	     arena_printf(
+		     &record->arena,
+		     "the script's value has %zu bytes, more than the run's limit of %s has room for (exec.outputMax): " KEEP_IT,
+		     value.n, size));
 }
 
 static void take_error(struct exec_process *process, struct record *record)
@@ -236,50 +283,115 @@ static void take_error(struct exec_process *process, struct record *record)
 	buf_append(&process->error, whole.n <= ERROR_TEXT_MAX ? whole : pick(record, few, ARRAY_LEN(few)));
 }
 
-static void channel_drop(struct exec_process *process, uint64_t bytes, struct str why)
+static void take_call(struct exec_process *process, struct record *record)
 {
+	exec_calls_begin(process, record->members, record->count);
+}
+
+static void take_called(struct exec_process *process, struct record *record)
+{
+	exec_calls_end(process, record->members, record->count);
+}
+
+/* The client has begun to run the script: from here on, what is on stderr is the script's. */
+static void take_begin(struct exec_process *process, struct record *record)
+{
+	(void)record;
+	show_words(process);
+}
+
+enum record_use {
+	RECORD_CALL,   /* part of a call's story (run_calls.c) */
+	RECORD_TOLD,   /* one of many: without it the story has a gap that is counted */
+	RECORD_ENDING, /* says how the script ended: without it nobody knows */
+};
+
+struct record_kind {
+	const char *name;
+	const char *what; /* in a message */
+	enum record_use use;
+	void (*take)(struct exec_process *process, struct record *record);
+};
+
+static const struct record_kind record_kinds[] = {
+	{ "log", "a log record", RECORD_TOLD, take_log },
+	{ "emit", "an emitted value", RECORD_TOLD, take_emit },
+	{ "artifact", "what is known of an artifact", RECORD_TOLD, take_artifact },
+	{ "begin", "a record", RECORD_TOLD, take_begin },
+	{ "call", "what is known of a call", RECORD_CALL, take_call },
+	{ "called", "how a call ended", RECORD_CALL, take_called },
+	{ "result", "the script's value", RECORD_ENDING, take_result },
+	{ "error", "what the script threw", RECORD_ENDING, take_error },
+};
+
+static const struct record_kind *find_kind(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(record_kinds); i++)
+		if (str_eq(name, str_of(record_kinds[i].name)))
+			return &record_kinds[i];
+	return NULL;
+}
+
+/* Of a record of which only the begin is there, or which cannot be read: the client writes the kind first. */
+static const struct record_kind *kind_of_head(struct str head)
+{
+	static const struct str begin = STR_INIT("{\"kind\":\"");
+	struct str name = str_from(head, begin.n);
+
+	return str_starts_with(head, begin) ? find_kind(str_slice(name, 0, str_find_char(name, '"'))) : NULL;
+}
+
+/*
+ * A record could not be taken; `why` ends a sentence about it. What is only a part of the story is counted and told. A result or an error, or what may be one,
+ * fails the run: it must not look as if there had been none.
+ */
+static void drop_record(struct exec_process *process, struct str head, uint64_t bytes, struct str why)
+{
+	const struct record_kind *kind = kind_of_head(head);
+	_cleanup_arena_ struct arena arena = { 0 };
+
+	arena_init(&arena, 0);
 	process->run->outcome.dropped_bytes += bytes;
 	process->run->outcome.dropped_frames++;
-	tell_warning(process, why);
+	if (!kind || kind->use == RECORD_ENDING)
+		lose(process,
+		     arena_printf(&arena, "%s %.*s: %s",
+				  kind ? kind->what : "a record that may have been the script's value",
+				  STR_ARG(why),
+				  kind && kind->take == take_error ? "raise the limit to see it" : KEEP_IT));
+	else if (process->drops_told++ < DROPS_TOLD_MAX)
+		tell_warning(process,
+			     arena_printf(&arena, "%s %.*s and was dropped%s", kind->what, STR_ARG(why),
+					  process->drops_told == DROPS_TOLD_MAX
+						  ? "; further ones are only counted"
+						  : ""));
 }
 
 static void channel_record(struct exec_channel *channel, struct str json)
 {
 	struct exec_process *process = container_of(channel, struct exec_process, channel);
-	static const struct {
-		const char *kind;
-		void (*take)(struct exec_process *process, struct record *record);
-	} kinds[] = { { "log", take_log },
-		      { "emit", take_emit },
-		      { "artifact", take_artifact },
-		      { "result", take_result },
-		      { "error", take_error } };
 	const struct json_limits limits = { .depth_max = process->spec.limits.depth_max };
+	const struct record_kind *kind;
 	struct record record = { .count = 0 };
-	struct str kind;
 	struct err err;
 
 	arena_init(&record.arena, 0);
-	if (json_skim(json, &limits, &record.arena, record.members, RECORD_MEMBERS_MAX, &record.count, &err) <
-	    0) {
-		record.count = 0;
-		if (err.code == ERR_TOO_LARGE)
-			channel_drop(process, json.n,
-				     arena_printf(&record.arena, "a record was dropped: %s (json.maxDepth)",
-						  err.message));
+	if (json_skim(json, &limits, &record.arena, record.members, RECORD_MEMBERS_MAX, &record.count,
+		      &err) == 0) {
+		kind = find_kind(text_of(&record, STR("kind")));
+		if (kind)
+			kind->take(process, &record);
+	} else if (err.code == ERR_TOO_LARGE) {
+		drop_record(
+			process, str_slice(json, 0, EXEC_CHANNEL_HEAD), json.n,
+			arena_printf(&record.arena,
+				     "has more than %u levels of nested arrays and objects (json.maxDepth)",
+				     limits.depth_max ? limits.depth_max : JSON_DEPTH_MAX));
 	}
-	kind = text_of(&record, STR("kind"));
-	if (str_eq(kind, STR("call")))
-		exec_calls_begin(process, record.members, record.count);
-	else if (str_eq(kind, STR("called")))
-		exec_calls_end(process, record.members, record.count);
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (str_eq(kind, str_of(kinds[i].kind)))
-			kinds[i].take(process, &record);
 	arena_release(&record.arena);
 }
 
-static void channel_too_long(struct exec_channel *channel, uint64_t bytes)
+static void channel_too_long(struct exec_channel *channel, struct str head, uint64_t bytes)
 {
 	struct exec_process *process = container_of(channel, struct exec_process, channel);
 	_cleanup_arena_ struct arena arena = { 0 };
@@ -287,23 +399,10 @@ static void channel_too_long(struct exec_channel *channel, uint64_t bytes)
 
 	arena_init(&arena, 0);
 	byte_size_text(size, process->spec.limits.frame_max);
-	channel_drop(
-		process, bytes,
-		arena_printf(&arena,
-			     "a record of %llu bytes is over the limit of %s (exec.frameMax) and was dropped",
-			     (unsigned long long)bytes, size));
-}
-
-/* What the script writes to stderr by itself: shown on terminals, and the end is kept in case it says why the script failed. */
-static void channel_text(struct exec_channel *channel, struct str bytes)
-{
-	struct exec_process *process = container_of(channel, struct exec_process, channel);
-	struct str kept = utf8_cut_front(bytes, process->words.max);
-
-	if (process->words.n + kept.n > process->words.max)
-		buf_drop(&process->words, process->words.n + kept.n - process->words.max);
-	buf_append(&process->words, kept);
-	tell_text(process, EXEC_FRAME_STDERR, bytes);
+	drop_record(process, head, bytes,
+		    arena_printf(&arena,
+				 "has %llu bytes, more than the limit of %s for one value (exec.frameMax)",
+				 (unsigned long long)bytes, size));
 }
 
 static const struct exec_channel_events channel_events = {
@@ -325,6 +424,7 @@ void exec_story_init(struct exec_process *process)
 	buf_init(&process->artifacts, ARENA_MAX_DEFAULT);
 	buf_init(&process->result, ARENA_MAX_DEFAULT);
 	buf_init(&process->error, ARENA_MAX_DEFAULT);
+	buf_init(&process->lost, LOST_TEXT_MAX);
 	buf_init(&process->words, process->spec.limits.stderr_keep);
 }
 
@@ -334,6 +434,7 @@ void exec_story_release(struct exec_process *process)
 	buf_release(&process->artifacts);
 	buf_release(&process->result);
 	buf_release(&process->error);
+	buf_release(&process->lost);
 	buf_release(&process->words);
 }
 
@@ -349,7 +450,7 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
 	const struct json *record, *file;
-	struct str name, text;
+	struct str name, text, first;
 
 	if (!process->error.n || json_parse(&doc, buf_str(&process->error), NULL, NULL) < 0)
 		return str_make(NULL, 0);
@@ -360,9 +461,27 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 	text = arena_printf(arena, "%.*s%s%.*s", STR_ARG(name), text.n ? ": " : "", STR_ARG(text));
 	if (!json_is(file, JSON_STRING))
 		return text;
-	return arena_printf(arena, "%.*s (%.*s:%.*s:%.*s)", STR_ARG(text), STR_ARG(json_str(file)),
+	/* Behind the first line: what follows it quotes the place. */
+	first = str_slice(text, 0, str_find_char(text, '\n'));
+	return arena_printf(arena, "%.*s (%.*s:%.*s:%.*s)%.*s", STR_ARG(first), STR_ARG(json_str(file)),
 			    STR_ARG(json_number_text(json_get(record, STR("line")))),
-			    STR_ARG(json_number_text(json_get(record, STR("column")))));
+			    STR_ARG(json_number_text(json_get(record, STR("column")))),
+			    STR_ARG(str_from(text, first.n)));
+}
+
+/* Of a script that failed and did not say why in a record: its own words, or its runtime's. They need not be shown beside the error then. */
+static struct str describe_words(struct exec_process *process, const struct child_status *status,
+				 struct arena *arena)
+{
+	char storage[CHILD_STATUS_TEXT_MAX];
+	struct str words;
+
+	process->begun = true;
+	if (exec_words_wait_for_nothing(buf_str(&process->words)))
+		return STR("Error: " WAITS_FOR_NOTHING);
+	words = exec_clean_words(buf_str(&process->words), &process->prepared.names, arena);
+	return arena_printf(arena, "the script %s%s%.*s", child_status_text(storage, status).p,
+			    words.n ? ":\n" : "", STR_ARG(words));
 }
 
 /* Why the run failed; empty when it did not. */
@@ -370,8 +489,8 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 				   struct arena *arena)
 {
 	struct exec_outcome *outcome = &process->run->outcome;
-	char storage[CHILD_STATUS_TEXT_MAX], duration[DURATION_TEXT_MAX], size[BYTE_SIZE_TEXT_MAX];
-	struct str said = describe_record(process, arena), words;
+	char duration[DURATION_TEXT_MAX];
+	struct str said = describe_record(process, arena);
 
 	if (!status->started)
 		return arena_copy(arena, str_of(status->err.message));
@@ -383,21 +502,9 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 					    : STR("was stopped");
 	if (said.n)
 		return said;
-	if (process->result_lost) {
-		byte_size_text(size, process->spec.limits.output_max);
-		return arena_printf(
-			arena,
-			"the script's value has %llu bytes, more than the run's limit of %s has room for (exec.outputMax): "
-			"keep it with artifact() and return that",
-			(unsigned long long)process->result_lost, size);
-	}
-	if (status->exit_code == 0)
-		return str_make(NULL, 0);
-	if (exec_words_wait_for_nothing(buf_str(&process->words)))
-		return STR("Error: " WAITS_FOR_NOTHING);
-	words = exec_clean_words(buf_str(&process->words), &process->prepared.names, arena);
-	return arena_printf(arena, "the script %s%s%.*s", child_status_text(storage, status).p,
-			    words.n ? ":\n" : "", STR_ARG(words));
+	if (process->lost.n)
+		return arena_copy(arena, buf_str(&process->lost));
+	return status->exit_code == 0 ? str_make(NULL, 0) : describe_words(process, status, arena);
 }
 
 static int exit_code_of(const struct exec_process *process, const struct child_status *status)
@@ -410,7 +517,7 @@ static int exit_code_of(const struct exec_process *process, const struct child_s
 		return EXEC_EXIT_TIMED_OUT;
 	if (status->exit_code < 0)
 		return SIGNALLED + status->signal_number;
-	return status->exit_code == 0 && process->result_lost ? 1 : status->exit_code;
+	return status->exit_code == 0 && process->lost.n ? 1 : status->exit_code;
 }
 
 static void tell_artifacts(struct exec_process *process)
@@ -433,8 +540,9 @@ void exec_story_end(struct exec_process *process, const struct child_status *sta
 	if (process->held_n)
 		tell_stdout(process, str_make(process->held, process->held_n));
 	exec_calls_lose(process);
-	tell_artifacts(process);
 	failure = describe_failure(process, status, &arena);
+	show_words(process);
+	tell_artifacts(process);
 	outcome->failed = failure.n > 0;
 	outcome->exit_code = exit_code_of(process, status);
 	if (process->result.n && !outcome->failed)

@@ -173,9 +173,9 @@ static void test_a_failed_call_throws(void **state)
 		scene_run(&scene, "await test.echo({ text: 'before' });\nawait test.gone()");
 		assert_member(&scene, "error", 0, "/error",
 			      "\"ToolError: test.gone: the server died (snippet:2:1)\"");
-		assert_member(&scene, "error", 0, "/detail/line", "2");
-		assert_member(&scene, "error", 0, "/detail/tool", "\"gone\"");
-		assert_member(&scene, "error", 0, "/detail/outcome", "\"unknown\"");
+		assert_member(&scene, "error", 0, "/errorDetail/line", "2");
+		assert_member(&scene, "error", 0, "/errorDetail/tool", "\"gone\"");
+		assert_member(&scene, "error", 0, "/errorDetail/outcome", "\"unknown\"");
 		assert_member(&scene, "end", 0, "/exitCode", "1");
 		assert_int_equal(scene.run.outcome.calls_failed, 1);
 		assert_int_equal(scene.run.outcome.calls_unknown, 1);
@@ -502,7 +502,7 @@ static void test_errors_outside_the_main_line(void **state)
 		scene_run(&scene, "throw 'a text'");
 		assert_member(&scene, "error", 0, "/error", "\"Error: threw a text\"");
 		scene_run(&scene, "throw new Error('outer', { cause: new TypeError('inner') })");
-		assert_member(&scene, "error", 0, "/detail/cause", "\"TypeError: inner\"");
+		assert_member(&scene, "error", 0, "/errorDetail/cause", "\"TypeError: inner\"");
 	}
 }
 
@@ -679,6 +679,88 @@ static void test_a_record_over_the_maximum(void **state)
 	}
 }
 
+static void assert_lost(struct scene *scene, const char *source, const char *text)
+{
+	scene_run(scene, source);
+	assert_int_equal(scene_count(scene, "result"), 0);
+	assert_member(scene, "end", 0, "/exitCode", "1");
+	assert_member(scene, "error", 0, "/error", text);
+	assert_true(scene->run.outcome.failed);
+}
+
+/* What says how a script ended must not vanish: a run without it would look like one that gave nothing. */
+static void test_a_lost_result_fails_the_run(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene.spec.limits.frame_max = 10000;
+		scene.spec.limits.depth_max = 8;
+		for (unsigned bounded = 0; bounded < 2; bounded++) {
+			/* As the command line runs what it shows at once. */
+			if (!bounded)
+				scene.spec.limits.output_max = 0;
+			assert_lost(
+				&scene, "return 'x'.repeat(20000)",
+				"\"the script's value has 20028 bytes, more than the limit of 10KB for one value "
+				"(exec.frameMax): keep it with artifact() and return that, or raise the limit\"");
+			assert_member(&scene, "end", 0, "/dropped", "{\"bytes\":20028,\"frames\":1}");
+			scene.spec.limits.output_max = 1 << 20;
+		}
+		assert_lost(
+			&scene, "return [[[[[[[[[1]]]]]]]]]",
+			"\"the script's value has more than 8 levels of nested arrays and objects (json.maxDepth): "
+			"keep it with artifact() and return that, or raise the limit\"");
+		scene_run(&scene, "throw new Error('x'.repeat(20000))");
+		assert_member(&scene, "end", 0, "/exitCode", "1");
+		assert_non_null(
+			strstr(scene_member(&scene, "error", 0, "/error"), "what the script threw has "));
+		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"),
+				       "(exec.frameMax): raise the limit to see it"));
+		assert_lost(
+			&scene,
+			"process.stderr.write(`\\x1emcpx\\x1e{\"value\":\"${'x'.repeat(20000)}\"}\\n`)",
+			"\"a record that may have been the script's value has 20012 bytes, more than the limit of 10KB "
+			"for one value (exec.frameMax): keep it with artifact() and return that, or raise the limit\"");
+	}
+}
+
+/* Of many only the first are told. */
+static void test_dropped_records_are_told(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene.spec.limits.frame_max = 10000;
+		scene_run(
+			&scene,
+			"log('x'.repeat(20000)); for (let i = 0; i < 14; i++) emit('x'.repeat(20000)); return 1");
+		assert_int_equal(scene_count(&scene, "emit"), 0);
+		assert_int_equal(scene_count(&scene, "log"), 10);
+		assert_non_null(strstr(scene_member(&scene, "log", 0, "/msg"), "a log record has 20"));
+		assert_member(&scene, "log", 1, "/msg",
+			      "\"an emitted value has 20026 bytes, more than the limit of 10KB for one value "
+			      "(exec.frameMax) and was dropped\"");
+		assert_member(&scene, "log", 9, "/msg",
+			      "\"an emitted value has 20026 bytes, more than the limit of 10KB for one value "
+			      "(exec.frameMax) and was dropped; further ones are only counted\"");
+		assert_member(&scene, "end", 0, "/dropped/frames", "15");
+		assert_member(&scene, "end", 0, "/exitCode", "0");
+		assert_member(&scene, "result", 0, "/value", "1");
+
+		/* An error is cut and not lost. */
+		scene.spec.limits.frame_max = 1 << 20;
+		scene_run(&scene, "throw new Error('x'.repeat(200000))");
+		assert_int_equal(strlen(scene_member(&scene, "error", 0, "/errorDetail/message")), 32768 + 5);
+		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"), "Error: xxx"));
+		assert_member(&scene, "end", 0, "/dropped", NULL);
+	}
+}
+
 static void test_a_record_over_the_depth(void **state)
 {
 	struct scene scene;
@@ -710,6 +792,55 @@ static void test_a_forged_record_does_no_harm(void **state)
 			" '{\"kind\":\"call\"}', '{\"kind\":\"call\",\"id\":\"x\",\"server\":1,\"tool\":2,\"argsHash\":3}', '{\"kind\":\"artifact\"}',"
 			" '{\"kind\":\"log\"}', '{\"kind\":\"result\"}', '{\"kind\":\"error\",\"message\":7}', '{\"kind\":\"nothing\",\"value\":1}']) w(s)");
 		assert_member(&scene, "end", 0, "/exitCode", "0");
+	}
+}
+
+/* -- stderr --------------------------------------------------------------------------------------------------------------- */
+
+static void test_words_before_the_script_begins(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		/* What a runtime says of a script that it cannot read is told once, in the error. */
+		scene_run(&scene, "const x = = 3");
+		assert_int_equal(scene.errors.n, 0);
+		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"), "const x = = 3"));
+		assert_null(strstr(scene_member(&scene, "error", 0, "/error"), "$mcpx"));
+		assert_null(strstr(scene_member(&scene, "error", 0, "/error"), "Stack backtrace"));
+
+		/* What the script says is shown, also when something that it imports says it first, and whatever becomes of it. */
+#define SAYS(count) "import \"data:text/javascript,process.stderr.write('x'.repeat(" #count "))\"; "
+		scene_run(&scene, SAYS(10) "process.stderr.write('y')");
+		assert_true(str_eq(buf_str(&scene.errors), STR("xxxxxxxxxxy")));
+		scene_run(&scene, SAYS(5000) "process.stderr.write('y')");
+		assert_int_equal(scene.errors.n, 5001);
+		scene_run(&scene, "process.stderr.write('y'); process.exit(3)");
+		assert_true(str_eq(buf_str(&scene.errors), STR("y")));
+	}
+}
+
+static void test_a_runtime_that_likes_colours(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		static const struct str colours[] = { STR_INIT("FORCE_COLOR=1"), STR_INIT("NO_COLOR=") };
+		const char *text;
+
+		scene.spec.variables = colours;
+		scene.spec.variable_count = ARRAY_LEN(colours);
+		scene_run(&scene, "await import('./nothing.ts')");
+		text = scene_member(&scene, "error", 0, "");
+		assert_null(strstr(text, "\\u001b"));
+		assert_null(strstr(text, "snippet-"));
+		assert_non_null(strstr(text, "nothing.ts"));
+		scene_run(&scene, "throw new Error('\\x1b[31mred\\x1b[0m')");
+		assert_member(&scene, "error", 0, "/error", "\"Error: red (snippet:1:7)\"");
 	}
 }
 
@@ -852,7 +983,11 @@ int main(void)
 		cmocka_unit_test(test_a_cancelled_run_is_gone),
 		cmocka_unit_test(test_the_budget_leaves_room_for_the_result),
 		cmocka_unit_test(test_a_record_over_the_maximum),
+		cmocka_unit_test(test_a_lost_result_fails_the_run),
+		cmocka_unit_test(test_dropped_records_are_told),
 		cmocka_unit_test(test_a_record_over_the_depth),
+		cmocka_unit_test(test_words_before_the_script_begins),
+		cmocka_unit_test(test_a_runtime_that_likes_colours),
 		cmocka_unit_test(test_a_forged_record_does_no_harm),
 		cmocka_unit_test(test_runs_that_cannot_start),
 		cmocka_unit_test(test_a_node_that_is_too_old),
