@@ -138,6 +138,20 @@ static void indented(struct cli *cli, struct buf *out, enum style style, struct 
 	buf_append_char(out, '\n');
 }
 
+/* All that is kept of a server's stderr, unless the error has quoted it whole. */
+static void last_words(struct cli *cli, struct str words, struct str error, struct buf *out)
+{
+	struct str line;
+
+	if (!words.n || str_find(error, words) != STR_NONE)
+		return;
+	indented(cli, out, STYLE_FAINT, STR("its stderr:"));
+	while (str_split(&words, '\n', &line)) {
+		buf_append(out, STR("  "));
+		indented(cli, out, STYLE_FAINT, line);
+	}
+}
+
 static void instance_warnings(struct cli *cli, const struct json *instance, struct buf *out)
 {
 	const struct json *warning;
@@ -164,6 +178,7 @@ static void server_problems(struct cli *cli, const struct json *server, struct b
 				   (unsigned long long)number(server, STR("retryInSec")));
 		buf_append_char(out, '\n');
 		indented(cli, out, STYLE_PLAIN, error);
+		last_words(cli, json_str(json_get(server, STR("lastStderr"))), error, out);
 	}
 	if (repeated.n)
 		indented(cli, out, STYLE_FAINT,

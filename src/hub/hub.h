@@ -181,7 +181,8 @@ void hub_ready_start(struct hub_ready *ready, struct hub *hub, const struct hub_
 void hub_ready_cancel(struct hub_ready *ready);
 
 /* One server for status: name, namespace, description, sharing, scope, max, live, calls, tools, hiddenTools, schemaAgeSec, skippedTools,
- * repeatedTools and repeatedTool (how many entries of its list have a name that came before, and the first such name), lastError, retryInSec, instances. */
+ * repeatedTools and repeatedTool (how many entries of its list have a name that came before, and the first such name), lastError, lastStderr (all that
+ * is kept of what a start that failed wrote), retryInSec, instances. */
 void hub_server_describe(const struct hub_server *server, struct json_writer *w);
 
 #endif

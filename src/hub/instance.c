@@ -4,36 +4,23 @@
  */
 #include "base/base.h"
 #include "hub/instance.h"
+#include "hub/last_words.h"
 #include "base/units.h"
-
-enum {
-	/* What an error quotes of stderr: the end of it, where programs say why they gave up. */
-	STDERR_QUOTED = 600,
-};
 
 static struct instance *instance_of_child(struct child *child)
 {
 	return container_of(child, struct instance, child);
 }
 
-/* The last part of what the process wrote to stderr, from the beginning of a line when there is one. */
-static struct str instance_stderr_tail(const struct instance *instance)
-{
-	struct str text = str_trim(child_stderr(&instance->child));
-	struct str tail = str_from(text, text.n > STDERR_QUOTED ? text.n - STDERR_QUOTED : 0);
-	size_t line = tail.n < text.n ? str_find_char(tail, '\n') : STR_NONE;
-
-	return line == STR_NONE ? tail : str_from(tail, line + 1);
-}
-
 static void instance_blame(struct instance *instance, int code, const char *what)
 {
-	struct str tail = instance_stderr_tail(instance);
+	_cleanup_arena_ struct arena arena = { 0 };
 
 	if (instance->ended.code)
 		return;
-	err_set(&instance->ended, code, "server %.*s %s; %s%.*s", STR_ARG(instance->definition->name), what,
-		tail.n ? "its stderr ends: " : "it wrote nothing to stderr", STR_ARG(tail));
+	arena_init(&arena, 0);
+	err_set(&instance->ended, code, "server %.*s %s; %.*s", STR_ARG(instance->definition->name), what,
+		STR_ARG(last_words_quote(child_stderr(&instance->child), &arena)));
 }
 
 static void instance_free(struct instance *instance)

@@ -5,7 +5,9 @@
  */
 #include "base/base.h"
 #include "hub/pool.h"
+#include "hub/last_words.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/units.h"
 #include "mcp/revision.h"
 
@@ -28,6 +30,7 @@ struct pool_group {
 	unsigned failures; /* failed starts in a row */
 	uint64_t retry_at; /* loop_now() from which a start is allowed again */
 	struct err err;
+	struct buf words; /* the end of what the last failed start wrote to stderr */
 };
 
 struct pool {
@@ -227,6 +230,7 @@ static void group_instance_opened(struct instance *instance)
 	group->failures = 0;
 	group->retry_at = 0;
 	group->err.code = 0;
+	buf_release(&group->words);
 	group->definition.known_era = (int)mcp_era_of(instance->client.facts.revision);
 	/* Those who waited come first: what the event holds the instance for must not keep an exclusive one from them. */
 	starters_settle(instance, NULL);
@@ -245,7 +249,18 @@ static uint64_t pool_random(struct pool *pool)
 	return pool->random * 0x2545f4914f6cdd1d;
 }
 
-static void group_start_failed(struct pool_group *group, const struct err *err)
+static void group_keep_words(struct pool_group *group, struct str words)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+
+	arena_init(&arena, 0);
+	words = last_words_clean(words, &arena);
+	buf_release(&group->words);
+	buf_init(&group->words, words.n);
+	buf_append(&group->words, words);
+}
+
+static void group_start_failed(struct pool_group *group, const struct instance *instance)
 {
 	const struct pool_limits *limits = &group->pool->limits;
 	uint64_t wait;
@@ -255,7 +270,8 @@ static void group_start_failed(struct pool_group *group, const struct err *err)
 	wait = wait < limits->backoff_max_ms ? wait : limits->backoff_max_ms;
 	wait += pool_random(group->pool) % (wait * limits->backoff_jitter / 100 + 1);
 	group->retry_at = loop_now(group->pool->loop) + wait;
-	group->err = *err;
+	group->err = instance->ended;
+	group_keep_words(group, child_stderr(&instance->child));
 	group->definition.known_era = -1;
 }
 
@@ -264,7 +280,7 @@ static void group_instance_failed(struct instance *instance)
 {
 	struct pool_group *group = instance->owner;
 
-	group_start_failed(group, &instance->ended);
+	group_start_failed(group, instance);
 	starters_settle(instance, &instance->ended);
 	group_pump(group);
 }
@@ -286,7 +302,7 @@ static void group_instance_ended(struct instance *instance)
 	list_remove(&instance->node);
 	pool->live--;
 	if (!instance->was_ready && !instance->failed && !instance->asked)
-		group_start_failed(group, &instance->ended);
+		group_start_failed(group, instance);
 	pool->events.stopped(pool->events.context, group, instance);
 	starters_settle(instance, &instance->ended);
 	group_pump(group);
@@ -559,6 +575,7 @@ static void group_collect(struct pool_group *group)
 	BUG_ON(!list_empty(&group->waiting));
 	list_remove(&group->node);
 	free(group->id);
+	buf_release(&group->words);
 	arena_release(&group->arena);
 	loop_free_later(group->pool->loop, group);
 }
@@ -614,6 +631,11 @@ unsigned pool_group_live(const struct pool_group *group)
 const struct err *pool_group_error(const struct pool_group *group)
 {
 	return &group->err;
+}
+
+struct str pool_group_last_words(const struct pool_group *group)
+{
+	return buf_str(&group->words);
 }
 
 uint64_t pool_group_retry_in(const struct pool_group *group)

@@ -128,6 +128,8 @@ unsigned pool_group_live(const struct pool_group *group);
 struct instance *pool_group_find(const struct pool_group *group, const struct instance *wanted);
 /* The last failed start, until one succeeds; code 0 when there is none. And in how many ms the next start is allowed. */
 const struct err *pool_group_error(const struct pool_group *group);
+/* What it wrote to stderr, as far as that is kept. */
+struct str pool_group_last_words(const struct pool_group *group);
 uint64_t pool_group_retry_in(const struct pool_group *group);
 /* An array of instances for status. */
 void pool_group_describe(const struct pool_group *group, struct json_writer *w);

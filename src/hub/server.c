@@ -270,6 +270,8 @@ static void describe_error(const struct hub_server *server, struct json_writer *
 
 	if (err->code)
 		json_member_str(w, STR("lastError"), str_of(err->message));
+	if (start->code && server->group && pool_group_last_words(server->group).n)
+		json_member_str(w, STR("lastStderr"), pool_group_last_words(server->group));
 	if (server->group && pool_group_retry_in(server->group))
 		json_member_u64(w, STR("retryInSec"), pool_group_retry_in(server->group) / MS_PER_SECOND + 1);
 }

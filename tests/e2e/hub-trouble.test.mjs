@@ -1,11 +1,15 @@
 // Servers that break what they should keep: the calls end at once with the reason, and the next ones are served.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
 import { test } from 'node:test';
-import { run } from '../lib/command.mjs';
+import { run, runJson } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
 import { get, post } from '../lib/http.mjs';
 import { scriptedServer, smallServer } from '../lib/servers.mjs';
-import { newScratch } from '../lib/scratch.mjs';
+import { newScratch, root } from '../lib/scratch.mjs';
+
+const node = path.join(root, 'node_modules/.bin/node');
 
 const call = (daemon, server, tool, args = {}) => post(daemon.socket, '/v1/call', { server, tool, args });
 const textOf = (answer) => answer.json.result.content[0].text;
@@ -62,4 +66,38 @@ test('only the call whose wait ran out says so by its exit status', async (t) =>
 	assert.equal(listed.status, 0);
 	assert.match(listed.stdout, /well/);
 	assert.ok(performance.now() - began < 20_000);
+});
+
+const has = (command) => spawnSync(command, ['--version']).status === 0;
+
+test('a start that fails is told with its cause, and the status has all that the server wrote', async (t) => {
+	const scratch = newScratch(t);
+	const frames = Array.from({ length: 20 }, (_, i) => `def f${i}(): f${i + 1}()`).join('\n');
+	scratch.write('server.py', `${frames}\ndef f20():\n    raise ValueError('the key is missing')\nf0()\n`);
+	const mcpServers = {
+		node: { command: node, args: ['/nowhere/of/that/name/server.js'], env: { FORCE_COLOR: '1' } },
+		...(has('python3') && { python: { command: 'python3', args: [`${scratch.home}/server.py`] } }),
+		shell: { command: 'sh', args: ['-c', 'echo starting >&2; no-such-program --flag'] },
+	};
+	const causes = {
+		node: /its stderr (says|ends): (.*\n)*Error: Cannot find module '\/nowhere\/of\/that\/name\/server\.js'\n(.*\n)*.*Node\.js v\d/,
+		python: /its stderr ends: (.*\n)*ValueError: the key is missing$/,
+		shell: /its stderr ends: starting\nsh: 1: no-such-program: not found$/,
+	};
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers });
+	const daemon = await startDaemon(scratch, { env: { MCPX_DAEMON_WARM: 'false', MCPX_POOL_BACKOFF_STEP: '30s' } });
+	for (const name of Object.keys(mcpServers)) {
+		const answer = await call(daemon, name, 'any');
+		assert.equal(answer.status, 502, answer.text);
+		assert.match(answer.json.error, causes[name]);
+	}
+	const { servers } = await runJson(scratch, ['status', '--json']);
+	const words = Object.fromEntries(servers.map(({ name, lastStderr }) => [name, lastStderr]));
+	assert.match(words.node, /^node:internal.*\n(.*\n)*Error: Cannot find module (.*\n)*.*Node\.js v\d/);
+	assert.doesNotMatch(words.node, /\x1b/);
+	assert.match(words.shell, /^starting\n/);
+	const shown = (await run(scratch, ['status'])).stdout;
+	assert.match(shown, /Error: Cannot find module '\/nowhere/);
+	for (const line of words.node.split('\n')) assert.ok(shown.includes(line.trim()), `${line}\n${shown}`);
+	if (words.python) for (const line of words.python.split('\n')) assert.ok(shown.includes(line.trim()), `${line}\n${shown}`);
 });
