@@ -14,6 +14,7 @@ struct entry {
 	struct str member;	 /* the name of that member */
 	const struct spot *blamed; /* the place of an error; NULL when the message says it already */
 	bool has_command, has_url, has_cwd, has_transport, has_others;
+	bool off; /* the entry says so in the words of other programs */
 };
 
 static int read_string(struct entry *e, const struct json *value, struct str *ret_text, struct err *err)
@@ -186,6 +187,30 @@ static int read_block(struct entry *e, const struct json *value, struct err *err
 	return config_block_read(e->l, e->block, e->file, path_of(e, STR("mcpx")), &e->part, value, err);
 }
 
+static int read_truth(const struct json *value, bool *ret_truth, struct err *err)
+{
+	if (!json_is(value, JSON_TRUE) && !json_is(value, JSON_FALSE))
+		return err_set(err, ERR_INVALID, "expected true or false");
+	*ret_truth = json_is(value, JSON_TRUE);
+	return 0;
+}
+
+/* Other programs that read the same file switch a server off by one of these. */
+static int read_disabled(struct entry *e, const struct json *value, struct err *err)
+{
+	return read_truth(value, &e->off, err);
+}
+
+static int read_enabled(struct entry *e, const struct json *value, struct err *err)
+{
+	bool on = true;
+	int r = read_truth(value, &on, err);
+
+	if (r == 0)
+		e->off = !on;
+	return r;
+}
+
 static const struct entry_field {
 	struct str name;
 	int (*read)(struct entry *e, const struct json *value, struct err *err);
@@ -200,6 +225,8 @@ static const struct entry_field {
 	{ STR_INIT("auth"), read_auth },
 	{ STR_INIT("protocol"), read_protocol },
 	{ STR_INIT("aliasOf"), read_alias },
+	{ STR_INIT("disabled"), read_disabled },
+	{ STR_INIT("enabled"), read_enabled },
 	{ STR_INIT("mcpx"), read_block },
 };
 
@@ -269,10 +296,11 @@ static int check_limits(struct entry *e, struct err *err)
 	return 0;
 }
 
-static void take_block(struct config_server *server, const struct config_block *block)
+/* `off` is what the entry says outside of its block, which knows better. */
+static void take_block(struct config_server *server, const struct config_block *block, bool off)
 {
 	server->block = block;
-	server->disabled = block->given[FIELD_DISABLED] && block->values[FIELD_DISABLED].u.truth;
+	server->disabled = block->given[FIELD_DISABLED] ? block->values[FIELD_DISABLED].u.truth : off;
 	server->description = block->values[FIELD_DESCRIPTION].text;
 	server->prelude = block->values[FIELD_PRELUDE].text;
 }
@@ -298,7 +326,7 @@ static int read_entry(struct entry *e, const struct spot *spot, const struct jso
 		e->field.index++;
 	}
 	e->blamed = spot;
-	take_block(e->server, e->block);
+	take_block(e->server, e->block, e->off);
 	/* One that is off may be nothing but that: it takes away what a farther file defines. */
 	if (e->server->disabled)
 		return 0;
@@ -342,7 +370,7 @@ void config_server_read(struct config_loader *l, const struct config_file *file,
 	r = read_entry(&e, spot, entry, err);
 	if (r == 0)
 		return;
-	take_block(e.server, e.block);
+	take_block(e.server, e.block, e.off);
 	if (e.blamed) {
 		r = err_prefix(err, r, "server %s", QUOTE(json_str(name)));
 		config_blame(file, e.blamed, r, err);

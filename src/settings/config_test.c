@@ -224,6 +224,23 @@ static void a_nearer_file_can_switch_a_server_off(void **state)
 	assert_null(server(w, "s")->error);
 }
 
+static void a_server_is_switched_off_in_the_words_of_other_programs_too(void **state)
+{
+	struct world *w = *state;
+
+	must_load(w, "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"disabled\":true},"
+		     "\"b\":{\"command\":\"x\",\"enabled\":false},"
+		     "\"c\":{\"command\":\"x\",\"disabled\":false,\"enabled\":true},"
+		     "\"d\":{\"mcpx\":{\"disabled\":false},\"command\":\"x\",\"disabled\":true},"
+		     "\"e\":{\"command\":\"x\",\"disabled\":\"true\"},"
+		     "\"f\":{\"command\":\"x\",\"enabled\":0}}}");
+	assert_true(server(w, "a")->disabled && server(w, "b")->disabled);
+	assert_false(server(w, "c")->disabled || server(w, "d")->disabled);
+	assert_null(server(w, "a")->error);
+	assert_non_null(strstr(server(w, "e")->error->message, "disabled: expected true or false"));
+	assert_non_null(strstr(server(w, "f")->error->message, "enabled: expected true or false"));
+}
+
 static void a_list_replaces_what_would_come_after_it(void **state)
 {
 	struct world *w = *state;
@@ -903,6 +920,7 @@ int main(void)
 		IN_WORLD(a_named_file_must_exist),
 		IN_WORLD(the_nearest_file_wins_per_value),
 		IN_WORLD(a_nearer_file_can_switch_a_server_off),
+		IN_WORLD(a_server_is_switched_off_in_the_words_of_other_programs_too),
 		IN_WORLD(a_list_replaces_what_would_come_after_it),
 		IN_WORLD(the_environment_can_begin_the_list),
 		IN_WORLD(a_circle_is_refused_where_it_closes),

@@ -101,3 +101,16 @@ test('a start that fails is told with its cause, and the status has all that the
 	for (const line of words.node.split('\n')) assert.ok(shown.includes(line.trim()), `${line}\n${shown}`);
 	if (words.python) for (const line of words.python.split('\n')) assert.ok(shown.includes(line.trim()), `${line}\n${shown}`);
 });
+
+test('a server that another program has switched off is not started, and is shown as off', async (t) => {
+	const scratch = newScratch(t);
+	const mcpServers = { well: smallServer(), off: { ...scriptedServer({ startFail: 3 }), disabled: true } };
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers });
+	const daemon = await startDaemon(scratch);
+	assert.equal(textOf(await call(daemon, 'well', 'ping')), 'pong');
+	const answer = await call(daemon, 'off', 'echo');
+	assert.equal(answer.status, 400);
+	assert.match(answer.json.error, /no server is called "off"/);
+	assert.deepEqual((await statusOf(daemon)).servers.map(({ name }) => name), ['well']);
+	assert.match((await run(scratch, ['servers', 'list'])).stdout, /^off .* off\b/m);
+});
