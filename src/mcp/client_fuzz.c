@@ -90,7 +90,9 @@ static void fuzz_open(struct fuzz *fuzz, uint8_t how)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct mcp_client_limits limits = { 4096, 32, 10, 10, 20 };
+	static const struct mcp_client_limits limits = {
+		.message_max = 4096, .depth_max = 32, .requests_max = 10, .batch_max = 10, .noise_keep = 20
+	};
 	static const struct mcp_client_events events = { .request = fuzz_request };
 	static struct loop *loop;
 	struct fuzz fuzz = { .transport = { .send = fuzz_send } };
