@@ -10,12 +10,15 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/list.h"
 #include "io/loop.h"
 
 struct file_watch {
-	void *handle; /* NULL while it is not started */
-	/* `name` is what it happened to within the directory, or NULL when the kernel does not say. Several changes may come as one. The
-	 * watch may be stopped from within. */
+	struct loop *loop; /* NULL while it is not started */
+	struct list_node node;
+	int descriptor; /* the kernel's */
+	/* `name` is what it happened to within the directory, or NULL when the kernel does not say. Several changes may come as one; what is
+	 * written to a file comes when its writer closes it. Watches may be started and stopped from within. */
 	void (*changed)(struct file_watch *watch, const char *name);
 };
 

@@ -29,6 +29,7 @@ struct loop {
 	struct list_node deferred;
 	void **doomed; /* loop_free_later() */
 	size_t doomed_count, doomed_capacity;
+	struct file_watcher *files; /* file_watch.c; NULL while nothing is watched */
 	size_t started; /* watches, signal watches and file watches that somebody must still stop */
 	size_t holds;	/* jobs and children that end by themselves, and for which loop_free() waits */
 	bool running, stopped;

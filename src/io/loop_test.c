@@ -498,6 +498,71 @@ static void touch_file(struct deferred *deferred)
 	close(open("watched-file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
+/* Two that follow one directory, and one another; whoever is told stops all three. */
+static struct file_watch shared[3];
+
+static void shared_changed(struct file_watch *watch, const char *name)
+{
+	(void)name;
+	tell((char)('0' + (watch - shared)));
+	if (strlen(story) < 2)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
+		file_watch_stop(&shared[i]);
+}
+
+static void watches_of_one_directory_are_told_apart(void **state)
+{
+	char directory[] = "/tmp/loop-test-XXXXXX";
+	struct deferred touch = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chdir(directory), 0);
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
+		assert_int_equal(file_watch_start(&shared[i], loop, i == 1 ? "/proc/self/fd" : directory,
+						  shared_changed, NULL),
+				 0);
+	loop_defer(loop, &touch, touch_file);
+	loop_run(loop);
+	assert_string_equal(story, "02");
+	unlink("watched-file");
+	assert_int_equal(chdir("/"), 0);
+	rmdir(directory);
+}
+
+static void stop_the_loop(struct timer *timer)
+{
+	(void)timer;
+	tell('x');
+	loop_stop(loop);
+}
+
+/* A file that is written for ever says nothing, and the loop is free for others. */
+static void who_writes_on_is_not_heard(void **state)
+{
+	char directory[] = "/tmp/loop-test-XXXXXX";
+	struct file_watch watch = { 0 };
+	struct timer stop = { 0 };
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chdir(directory), 0);
+	fd = open("watched-file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(file_watch_start(&watch, loop, directory, file_changed, NULL), 0);
+	assert_int_equal(write(fd, "on and on", 9), 9);
+	timer_start(&stop, loop, 5, stop_the_loop);
+	loop_run(loop);
+	assert_string_equal(story, "x");
+	close(fd);
+	loop_run(loop);
+	assert_string_equal(story, "xf");
+	unlink("watched-file");
+	assert_int_equal(chdir("/"), 0);
+	rmdir(directory);
+}
+
 static void a_change_of_a_directory_is_seen(void **state)
 {
 	char directory[] = "/tmp/loop-test-XXXXXX";
@@ -520,13 +585,6 @@ static void a_change_of_a_directory_is_seen(void **state)
 }
 
 /* -- the loop itself -------------------------------------------------------------------------------------------------- */
-
-static void stop_the_loop(struct timer *timer)
-{
-	(void)timer;
-	tell('x');
-	loop_stop(loop);
-}
 
 static void a_stopped_loop_can_go_on(void **state)
 {
@@ -605,6 +663,8 @@ int main(void)
 		WITH_LOOP(a_loop_waits_for_its_jobs),
 		WITH_LOOP(signals_arrive_on_the_loop),
 		WITH_LOOP(a_change_of_a_directory_is_seen),
+		WITH_LOOP(watches_of_one_directory_are_told_apart),
+		WITH_LOOP(who_writes_on_is_not_heard),
 		WITH_LOOP(a_stopped_loop_can_go_on),
 		WITH_LOOP(a_stopped_turn_is_finished),
 		WITH_LOOP(zeroed_things_can_be_stopped),
