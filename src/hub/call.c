@@ -267,14 +267,3 @@ void hub_call_cancel(struct hub_call *call, struct str reason)
 	arena_release(&call->arena);
 	hub_check_stopped(call->hub);
 }
-
-bool hub_result_is_error(struct str result)
-{
-	_cleanup_arena_ struct arena arena = { 0 };
-	struct jsonrpc_members members;
-
-	arena_init(&arena, 0);
-	if (jsonrpc_members(result, &arena, &members, NULL) < 0)
-		return false;
-	return str_eq(jsonrpc_member(&members, STR("isError")), STR("true"));
-}

@@ -85,7 +85,4 @@ void hub_call_start(struct hub_call *call, struct hub *hub, const struct hub_cal
 /* Silent; the server is told with `reason`. Harmless on one that has ended or never began (zeroed). */
 void hub_call_cancel(struct hub_call *call, struct str reason);
 
-/* Whether a raw result of tools/call says isError: true. */
-bool hub_result_is_error(struct str result);
-
 #endif

@@ -12,16 +12,6 @@ static const struct str scope_names[] = {
 	[HUB_SCOPE_PID] = STR_INIT("pid"),	     [HUB_SCOPE_CALL] = STR_INIT("call"),
 };
 
-int hub_scope_parse(struct str word, enum hub_scope *ret_scope)
-{
-	for (size_t i = 0; i < ARRAY_LEN(scope_names); i++)
-		if (str_eq(word, scope_names[i])) {
-			*ret_scope = (enum hub_scope)i;
-			return 0;
-		}
-	return ERR_INVALID;
-}
-
 const char *hub_scope_name(enum hub_scope scope)
 {
 	return scope_names[scope].p;

@@ -34,8 +34,7 @@ enum hub_scope {
 	HUB_SCOPE_CALL
 };
 
-/* ERR_INVALID for a word that is none of: global repo worktree cwd session parent-session pid call. */
-int hub_scope_parse(struct str word, enum hub_scope *ret_scope);
+/* Its word in the settings. */
 const char *hub_scope_name(enum hub_scope scope);
 
 /*
