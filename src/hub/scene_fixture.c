@@ -178,6 +178,72 @@ unsigned events_of(const struct hub_scene *scene, const char *event)
 	return count;
 }
 
+/* -- opening and waiting -------------------------------------------------------------------------------------------------- */
+
+void open_hub(struct hub_scene *scene, const char *config)
+{
+	hub_scene_init(scene);
+	hub_scene_open(scene, config);
+}
+
+const char *cache_dir(void)
+{
+	const char *path = in_scratch("cache");
+
+	assert_int_equal(directory_make_private(path, NULL), 0);
+	return path;
+}
+
+void open_keeping(struct hub_scene *scene, const char *config)
+{
+	hub_scene_init(scene);
+	scene->limits.cache_dir = cache_dir();
+	scene->limits.keep_eras = true;
+	hub_scene_open(scene, config);
+}
+
+static void waiter_done(struct hub_ready *ready)
+{
+	((struct waiter *)ready->owner)->done++;
+}
+
+void wait_for(struct hub_scene *scene, struct waiter *waiter, const char *only, bool fresh,
+	      uint64_t deadline_ms)
+{
+	const struct hub_wait wait = { only ? str_of(only) : STR(""), fresh, deadline_ms };
+
+	waiter->done = 0;
+	hub_ready_start(&waiter->ready, scene->hub, &wait, waiter_done, waiter);
+	/* Never from within the start. */
+	assert_int_equal(waiter->done, 0);
+}
+
+void all_ready(struct hub_scene *scene)
+{
+	struct waiter waiter;
+
+	wait_for(scene, &waiter, NULL, false, PLENTY_MS);
+	AWAIT(waiter.done);
+	assert_int_equal(waiter.done, 1);
+}
+
+size_t snapshot_count(struct hub_scene *scene)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	size_t count;
+
+	arena_init(&arena, 0);
+	(void)hub_snapshots(scene->hub, &arena, &count);
+	return count;
+}
+
+bool lists(struct hub_scene *scene, const char *server, const char *tool)
+{
+	const struct catalogue_snapshot *snapshot = server_named(scene, server)->snapshot;
+
+	return snapshot && catalogue_find(snapshot, str_of(tool));
+}
+
 /* -- calls --------------------------------------------------------------------------------------------------------------- */
 
 static void copy_text(char *to, size_t size, struct str text)

@@ -30,12 +30,31 @@ void hub_scene_reload(struct hub_scene *scene, const char *config);
 void hub_scene_stop(struct hub_scene *scene);
 void hub_scene_close(struct hub_scene *scene);
 
+/* hub_scene_init() and hub_scene_open(). */
+void open_hub(struct hub_scene *scene, const char *config);
+/* The same, with what it learns kept on disk, in "cache" of the scratch directory. */
+void open_keeping(struct hub_scene *scene, const char *config);
+const char *cache_dir(void);
+
 /* One server "files" with these arguments (raw JSON strings) and members of its mcpx block. For the length of a test. */
 const char *one_server(const char *arguments, const char *block);
 
 struct hub_server *server_named(struct hub_scene *scene, const char *name);
 /* Waits until its tools are known. */
 void know_tools(struct hub_scene *scene, const char *name);
+struct waiter {
+	struct hub_ready ready;
+	unsigned done;
+};
+/* Begins to wait for lists; `only` may be NULL. */
+void wait_for(struct hub_scene *scene, struct waiter *waiter, const char *only, bool fresh,
+	      uint64_t deadline_ms);
+/* Waits until every server has answered or failed. */
+void all_ready(struct hub_scene *scene);
+size_t snapshot_count(struct hub_scene *scene);
+/* Whether that tool of the server is known. */
+bool lists(struct hub_scene *scene, const char *server, const char *tool);
+
 /* What hub_server_describe() says; valid until the next. */
 const char *describe_server(struct hub_scene *scene, const char *name);
 unsigned events_of(const struct hub_scene *scene, const char *event);
