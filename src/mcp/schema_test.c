@@ -237,7 +237,9 @@ static void open_client(struct mcp_client *client)
 
 static void show_client(struct loop *loop)
 {
-	static const struct mcp_client_limits limits = { 10000, 0, 10, 10, 100 };
+	static const struct mcp_client_limits limits = {
+		.message_max = 10000, .depth_max = 0, .requests_max = 10, .batch_max = 10, .noise_keep = 100
+	};
 	static const struct mcp_patience patience = { 1000, 1000, { 0 }, { 0 } };
 	const struct mcp_tool_call call = { STR("t"), STR("{\"a\":1}"), STR("{\"traceparent\":\"x\"}"),
 					    MCP_LOG_INFO };
