@@ -33,17 +33,33 @@ function pathOf(url) {
 
 // "files.red_file is not a function" says too little where the catalogue knows what was meant.
 function explain(message) {
-	const [, namespace, tool] = /^(?:\(intermediate value\)|tools\.)?(\w+)\.(\w+) is not a function/.exec(message) ?? [];
+	const [, namespace, tool] = /^(?:\(intermediate value\)|tools\.)?([^\s.]+)\.(.+) is not a function/.exec(message) ?? [];
 	const entry = byName.get(namespace);
-	if (entry && !entry.tools.has(tool)) return `${message}: ${missing(entry, tool)}`;
-	const [, unknown] = /^(\w+) is not defined$/.exec(message) ?? [];
+	const found = entry?.tools.get(tool);
+	if (found && found.function !== tool) return `${message}: in a script that tool is ${entry.namespace}.${found.function}()`;
+	if (entry && !found) return `${message}: ${missing(entry, tool)}`;
+	const unknown = undefinedName(message);
 	const near = unknown && nearest(unknown, $index.map(([name]) => name));
 	return near ? `${message}; there is the namespace ${near}` : message;
+}
+
+const undefinedName = (message) => /^(\S+) is not defined$/.exec(message)?.[1];
+
+// A namespace that is configured and was not there when the script began. The daemon is asked why only when a script has failed for it: most never do.
+async function explainAbsent(name) {
+	const { answer } = await requestJson('GET', '/v1/status', {}, new Uint8Array(0));
+	const server = answer.servers?.find(({ namespace }) => namespace === name);
+	if (!server) return undefined;
+	const place = `the server ${server.name} is configured`;
+	if (server.tools === undefined && server.lastError) return `${place} and does not work: ${server.lastError}`;
+	if (server.tools === undefined) return `${place}, and its tools were not known when the script began: --ns ${name} (the option ns) waits for them`;
+	return `${place}, and was left out of this run, or its tools came later: name it with --ns (the option ns), which waits for it`;
 }
 
 // What a runtime says of a module that it cannot load is coloured, and names the place below.
 const LAST_PLACE = /\n\s+at ((?:file|https?):\S+:\d+:\d+)\s*$/;
 
+const EXPLAIN_MS = 2000; // the daemon answers at once, or is of no help
 // Longer ones help nobody, and would not fit into a record.
 const MESSAGE_MAX = 32768;
 const FRAMES_MAX = 100;
@@ -71,8 +87,23 @@ function describeError(error) {
 	};
 }
 
+let failing; // the first failure is what is told
+
 function fail(error) {
-	record('error', describeError(error));
+	failing ??= tellFailure(error);
+	return failing;
+}
+
+// At once, unless the daemon must be asked.
+async function tellFailure(error) {
+	const description = describeError(error);
+	const name = error instanceof Error && error.name === 'ReferenceError' ? undefinedName(uncoloured(error.message)) : undefined;
+	if (name && hasRunner && !byName.has(name)) {
+		const patience = new Promise((resolve) => setTimeout(resolve, EXPLAIN_MS));
+		const why = await Promise.race([explainAbsent(name).catch(() => undefined), patience]);
+		if (why) description.message = short(`${uncoloured(error.message)}: ${why}`);
+	}
+	record('error', description);
 	host.exit(1);
 }
 
@@ -95,7 +126,7 @@ async function start(main) {
 		const value = await main();
 		if (value !== undefined) record('result', { value: jsonResult(value) });
 	} catch (error) {
-		fail(error);
+		await fail(error);
 	}
 	waiting = false;
 	closeConnections();

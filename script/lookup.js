@@ -30,20 +30,36 @@ function describe(path) {
 }
 
 function missing(entry, tool) {
-	const near = nearest(tool, entry.tools.keys());
+	if (!entry.tools.size) return `${entry.namespace} has no tools, or all of them are hidden by the configuration`;
+	const near = entry.tools.get(nearest(tool, entry.tools.keys()))?.function;
 	const names = [...new Set([...entry.tools.values()].map((found) => found.function))];
 	return `${entry.namespace} has no tool ${stringify(tool)}; ${near ? `did you mean ${near}?` : `it has ${names.join(', ')}`}`;
 }
 
+const QUERY_WORDS_MAX = 16; // more say nothing new
+
+// What looks the same and differs in case only becomes the same, as in the daemon (text/normal.h): NFKC_Casefold of Unicode, of which toLowerCase() lacks a few.
+function fold(text) {
+	if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
+	return text
+		.normalize('NFKD')
+		.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+		.replaceAll('\u0345', 'ι')
+		.replace(/[ᲀ-ᲈ]/g, (letter) => letter.toUpperCase())
+		.toLowerCase()
+		.replaceAll('ß', 'ss')
+		.replaceAll('ς', 'σ')
+		.normalize('NFKC');
+}
+
 // Ranks as GET /v1/search does: a name is what people mean, a description only a hint; every word counts before some words.
 function search(query, limit = 20) {
-	const fold = (text) => String(text).normalize('NFKC').toLowerCase();
-	const words = fold(query).split(/[\s,]+/).filter(Boolean);
+	const words = fold(String(query)).split(/[ \t\n\r,]+/).filter(Boolean).slice(0, QUERY_WORDS_MAX);
 	const hits = [];
-	for (const [namespace] of $index)
-		for (const found of new Set(byName.get(namespace).tools.values())) {
-			const tool = detail(found);
-			const folded = [found.tool, found.function, namespace, tool.description ?? ''].map(fold);
+	for (const [namespace, server, listed] of $index)
+		for (const [position, [name, original]] of listed.entries()) {
+			const tool = detail({ namespace, server, tool: original, function: name, position });
+			const folded = [original, name, namespace, tool.description ?? ''].map(fold);
 			const scores = words.map((word) => scoreWord(word, ...folded));
 			const matched = scores.filter(Boolean).length;
 			if (matched || !words.length)

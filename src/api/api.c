@@ -22,6 +22,7 @@ api_operation *const api_operations[OPERATION_COUNT] = {
 	[OPERATION_SETTINGS_UNSET] = api_settings_unset,
 	[OPERATION_SERVERS_LIST] = api_servers_list,
 	[OPERATION_REFRESH] = api_refresh,
+	[OPERATION_SESSION_RELEASE] = api_session_release,
 	[OPERATION_OPENAPI] = api_openapi,
 	[OPERATION_SHUTDOWN] = api_shutdown,
 };

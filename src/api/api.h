@@ -89,7 +89,7 @@ api_operation api_tools, api_search, api_types, api_client;
 api_operation api_tool_call, api_exec;
 api_operation api_artifact_put, api_artifacts, api_artifact_get, api_artifact_delete;
 api_operation api_settings_list, api_settings_get, api_settings_set, api_settings_unset;
-api_operation api_refresh, api_openapi, api_shutdown;
+api_operation api_refresh, api_session_release, api_openapi, api_shutdown;
 
 /* Whether a script of that id runs. */
 bool api_exec_runs(const struct api *api, struct str run);

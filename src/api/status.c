@@ -231,6 +231,19 @@ void api_refresh(struct api_call *call)
 	hub_ready_start(&state->ready, api->hub, &wait, refreshed, call);
 }
 
+void api_session_release(struct api_call *call)
+{
+	struct json_writer w;
+	struct buf out;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_u64(&w, STR("released"),
+			pool_end_session(call->api->hub->pool, api_input_str(call, STR("session"))));
+	json_write_object_end(&w);
+	answer(call, &out);
+}
+
 void api_shutdown(struct api_call *call)
 {
 	struct api *api = call->api;

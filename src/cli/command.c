@@ -157,11 +157,11 @@ static command_run *const operation_runs[OPERATION_COUNT] = {
 	[OPERATION_SHUTDOWN] = command_stop,
 };
 
-/* A daemon that was started only to be asked whether there is one would be a lie; and to be stopped, a waste. */
+/* A daemon that was started only to be asked whether there is one would be a lie; and to be stopped, or to end what it never had, a waste. */
 static bool asks_about_the_daemon(const struct operation *operation)
 {
 	return operation->id == OPERATION_HEALTH || operation->id == OPERATION_STATUS ||
-	       operation->id == OPERATION_SHUTDOWN;
+	       operation->id == OPERATION_SHUTDOWN || operation->id == OPERATION_SESSION_RELEASE;
 }
 
 static struct command of_operation(const struct operation *operation)

@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/display.h"
+#include "cli/reach.h"
 #include "cli/request.h"
 #include "cli/script.h"
 #include "cli/show.h"
@@ -33,6 +34,8 @@ struct script_run {
 	struct exec_report report; /* for one document */
 	struct exec_text text;	   /* for text */
 	struct signal_watch interrupt, terminate;
+	struct str
+		session; /* made up for this run, so it ends with it; empty: there is none, or it is somebody's */
 	unsigned output; /* CHOICE_EXEC_OUTPUT_ */
 	int interrupted; /* the signal that ended it early, or 0 */
 	bool broken;	 /* our output cannot be written any more; `write_err` says why */
@@ -163,6 +166,8 @@ static void on_frame(struct exec_run *exec, const struct exec_frame *frame)
 {
 	struct script_run *run = exec->owner;
 
+	if (frame->kind == EXEC_FRAME_START && !argument_text(&run->cli->arguments, STR("session")).n)
+		run->session = arena_copy(&run->cli->arena, exec->session);
 	if (frame->kind == EXEC_FRAME_STDERR)
 		(void)terminal_write(&run->cli->error, frame->text, NULL);
 	else if (run->output == CHOICE_EXEC_OUTPUT_STREAM)
@@ -254,6 +259,30 @@ static int show_report(struct script_run *run)
 	return show_buf(run->cli, &out) == CLI_OK ? exit_status(run) : CLI_FAILED;
 }
 
+/*
+ * Ends the instances that only this run's session could use. All is said and done by then, so a daemon that does not take it is no failure: it ends them itself
+ * when they have been idle for long.
+ */
+static void release_session(struct script_run *run)
+{
+	_cleanup_buf_ struct buf body = { 0 };
+	struct request request = { .operation = CLI_OPERATION(SESSION_RELEASE) };
+	struct http_client_answer answer;
+	struct json_writer w;
+
+	if (!run->session.n || daemon_reach_running(run->cli, NULL) < 0)
+		return;
+	buf_init(&body, SHOW_MAX);
+	json_writer_init(&w, &body, false);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("session"), run->session);
+	json_write_object_end(&w);
+	request.target = request.operation->route;
+	request.body = buf_str(&body);
+	(void)request_send(run->cli, &request, &answer, NULL);
+	http_client_close(&run->cli->daemon);
+}
+
 static int run_on_loop(struct script_run *run, const struct exec_spec *spec)
 {
 	struct cli *cli = run->cli;
@@ -273,6 +302,7 @@ static int run_on_loop(struct script_run *run, const struct exec_spec *spec)
 		status = show_report(run);
 	else
 		status = exit_status(run);
+	release_session(run);
 	exec_report_release(&run->report);
 	loop_free(&run->loop);
 	return status;

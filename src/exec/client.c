@@ -233,26 +233,6 @@ static void write_detail(struct json_writer *w, const struct catalogue_tool *too
 	json_write_object_end(w);
 }
 
-/* [[namespace, [detail, ...]], ...]: pairs, since an object would treat a name such as __proto__ specially. */
-static void write_details(struct json_writer *w, const struct exec_catalogue *catalogue, struct str selection)
-{
-	json_write_array_begin(w);
-	for (size_t i = 0; i < catalogue->count; i++) {
-		const struct catalogue_snapshot *snapshot = catalogue->snapshots[i];
-
-		if (!selects(selection, snapshot, NULL))
-			continue;
-		json_write_array_begin(w);
-		json_write_str(w, snapshot->namespace);
-		json_write_array_begin(w);
-		for (size_t k = 0; k < snapshot->count; k++)
-			write_detail(w, &snapshot->tools[k]);
-		json_write_array_end(w);
-		json_write_array_end(w);
-	}
-	json_write_array_end(w);
-}
-
 /* What the server itself says about destruction: 0 nothing, 1 no, 2 yes. */
 static unsigned destructive_hint(const struct catalogue_tool *tool)
 {
@@ -268,8 +248,27 @@ static unsigned destructive_hint(const struct catalogue_tool *tool)
 	return str_eq(hint, STR("true")) ? 2 : str_eq(hint, STR("false"));
 }
 
-/* [[namespace, server, [[function, tool, hint?], ...]], ...] */
-static void write_index(struct json_writer *w, const struct exec_catalogue *catalogue, struct str selection)
+static void write_entry(struct json_writer *w, const struct catalogue_tool *tool)
+{
+	unsigned hint = destructive_hint(tool);
+
+	json_write_array_begin(w);
+	json_write_str(w, tool->function);
+	json_write_str(w, tool->name);
+	if (hint)
+		json_write_u64(w, hint);
+	json_write_array_end(w);
+}
+
+/*
+ * Of the selected namespaces, with what `write_tool` writes of each tool. Arrays, since an object would treat a name such as __proto__ specially:
+ *
+ *	details	[[namespace, [detail, ...]], ...]
+ *	index	[[namespace, server, [[function, tool, hint?], ...]], ...]
+ */
+static void write_table(struct json_writer *w, const struct exec_catalogue *catalogue, struct str selection,
+			bool servers,
+			void (*write_tool)(struct json_writer *w, const struct catalogue_tool *tool))
 {
 	json_write_array_begin(w);
 	for (size_t i = 0; i < catalogue->count; i++) {
@@ -279,18 +278,11 @@ static void write_index(struct json_writer *w, const struct exec_catalogue *cata
 			continue;
 		json_write_array_begin(w);
 		json_write_str(w, snapshot->namespace);
-		json_write_str(w, server_of(catalogue, i));
+		if (servers)
+			json_write_str(w, server_of(catalogue, i));
 		json_write_array_begin(w);
-		for (size_t k = 0; k < snapshot->count; k++) {
-			unsigned hint = destructive_hint(&snapshot->tools[k]);
-
-			json_write_array_begin(w);
-			json_write_str(w, snapshot->tools[k].function);
-			json_write_str(w, snapshot->tools[k].name);
-			if (hint)
-				json_write_u64(w, hint);
-			json_write_array_end(w);
-		}
+		for (size_t k = 0; k < snapshot->count; k++)
+			write_tool(w, &snapshot->tools[k]);
 		json_write_array_end(w);
 		json_write_array_end(w);
 	}
@@ -308,10 +300,10 @@ static void write_runtime(struct buf *out, const struct exec_catalogue *catalogu
 	buf_append(out, EMBEDDED(client_runtime));
 	buf_append(out, STR("return { ...helpers, start, launch };\n})("));
 	json_writer_init(&w, out, false);
-	write_index(&w, catalogue, selection);
+	write_table(&w, catalogue, selection, true, write_entry);
 	buf_append(out, STR(",\n"));
 	json_writer_init(&w, &details, false);
-	write_details(&w, catalogue, selection);
+	write_table(&w, catalogue, selection, false, write_detail);
 	if (buf_failed(&details))
 		buf_append(out, STR("\"[]\""));
 	else

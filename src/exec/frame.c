@@ -34,11 +34,8 @@ static void write_members(struct json_writer *w, struct str object)
 		json_member_raw(w, members[i].key, members[i].raw);
 }
 
-static void write_end(struct json_writer *w, const struct exec_outcome *outcome)
+void exec_frame_write_dropped(struct json_writer *w, const struct exec_outcome *outcome)
 {
-	json_member_i64(w, STR("exitCode"), outcome->exit_code);
-	json_member_u64(w, STR("durationMs"), outcome->duration_ms);
-	json_member_bool(w, STR("timedOut"), outcome->timed_out);
 	if (!outcome->dropped_bytes && !outcome->dropped_frames)
 		return;
 	json_write_key(w, STR("dropped"));
@@ -46,6 +43,14 @@ static void write_end(struct json_writer *w, const struct exec_outcome *outcome)
 	json_member_u64(w, STR("bytes"), outcome->dropped_bytes);
 	json_member_u64(w, STR("frames"), outcome->dropped_frames);
 	json_write_object_end(w);
+}
+
+static void write_end(struct json_writer *w, const struct exec_outcome *outcome)
+{
+	json_member_i64(w, STR("exitCode"), outcome->exit_code);
+	json_member_u64(w, STR("durationMs"), outcome->duration_ms);
+	json_member_bool(w, STR("timedOut"), outcome->timed_out);
+	exec_frame_write_dropped(w, outcome);
 }
 
 void exec_frame_write(struct json_writer *w, const struct exec_frame *frame, struct str value)

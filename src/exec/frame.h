@@ -49,6 +49,11 @@ struct exec_frame {
 /* "start" and so on. */
 struct str exec_frame_name(enum exec_frame_kind kind);
 
+struct exec_outcome;
+
+/* The member "dropped" of the `end` frame and of the document: {bytes, frames}; nothing when all was told. */
+void exec_frame_write_dropped(struct json_writer *w, const struct exec_outcome *outcome);
+
 /* The frame's JSON. `value` replaces frame->value, for those who rewrite it (media that became links); pass frame->value otherwise. Not for
  * EXEC_FRAME_STDERR. */
 void exec_frame_write(struct json_writer *w, const struct exec_frame *frame, struct str value);

@@ -72,6 +72,15 @@ static void error_text(const struct exec_frame *frame, struct buf *out)
 	buf_append(out, frame->calls);
 }
 
+static void dropped_text(struct exec_text *text, const struct exec_outcome *outcome, struct buf *out)
+{
+	if (!outcome->dropped_bytes && !outcome->dropped_frames)
+		return;
+	begin_line(text, out);
+	buf_printf(out, "[dropped: %llu bytes, over exec.frameMax, exec.outputMax or json.maxDepth]\n",
+		   (unsigned long long)outcome->dropped_bytes);
+}
+
 void exec_text_append(struct exec_text *text, const struct exec_frame *frame, struct str value,
 		      struct buf *out)
 {
@@ -94,6 +103,11 @@ void exec_text_append(struct exec_text *text, const struct exec_frame *frame, st
 			break;
 		begin_line(text, out);
 		log_text(frame, out);
+		break;
+	case EXEC_FRAME_END:
+		/* Log records have told of it, where they are read. */
+		if (!text->logs)
+			dropped_text(text, &frame->run->outcome, out);
 		break;
 	default:
 		break;
@@ -208,17 +222,6 @@ static void write_result(struct json_writer *w, const struct exec_report *report
 		json_member_raw(w, STR("result"), printed);
 }
 
-static void write_dropped(struct json_writer *w, const struct exec_outcome *outcome)
-{
-	if (!outcome->dropped_bytes && !outcome->dropped_frames)
-		return;
-	json_write_key(w, STR("dropped"));
-	json_write_object_begin(w);
-	json_member_u64(w, STR("bytes"), outcome->dropped_bytes);
-	json_member_u64(w, STR("frames"), outcome->dropped_frames);
-	json_write_object_end(w);
-}
-
 void exec_report_write(const struct exec_report *report, const struct exec_run *run, struct json_writer *w)
 {
 	json_write_object_begin(w);
@@ -237,7 +240,7 @@ void exec_report_write(const struct exec_report *report, const struct exec_run *
 		json_member_str(w, STR("error"), buf_str(&report->error));
 	if (report->detail.n)
 		json_member_raw(w, STR("errorDetail"), buf_str(&report->detail));
-	write_dropped(w, &run->outcome);
+	exec_frame_write_dropped(w, &run->outcome);
 	json_write_object_end(w);
 }
 

@@ -21,7 +21,8 @@
 /*
  * A run in plain text, the same for everybody who asks for text: what the script printed, as it came, and each value that it emitted, and in the end its result or what
  * went wrong with the calls that were made by then. A value is as it is when it is a string, else JSON with two spaces; it begins and ends a line. Log records are
- * left out, since who reads text has another place for them (a terminal has stderr) or no use, unless `logs` asks for a line each.
+ * left out, since who reads text has another place for them (a terminal has stderr) or no use, unless `logs` asks for a line each; without them a last line
+ * says how much was dropped.
  */
 struct exec_text {
 	bool logs;

@@ -59,7 +59,7 @@ static const struct {
 	{ TEXT(EXEC_FRAME_ERROR, "plain"), "{\"type\":\"error\",\"error\":\"plain\"}", "plain\n", "plain\n" },
 	{ TEXT(EXEC_FRAME_END, ""),
 	  "{\"type\":\"end\",\"exitCode\":3,\"durationMs\":12,\"timedOut\":false,\"dropped\":{\"bytes\":9,\"frames\":1}}",
-	  "", "" },
+	  "[dropped: 9 bytes, over exec.frameMax, exec.outputMax or json.maxDepth]\n", "" },
 };
 
 static void test_frames(void **state)

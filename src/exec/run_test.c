@@ -868,7 +868,7 @@ static void test_runs_that_cannot_start(void **state)
 	scene.spec.runtime = STR("bun");
 	scene_run_spec(&scene);
 	assert_refused(&scene, ERR_INVALID,
-		       "script.runtime is \"bun\"; it may be auto, deno, node, or a path");
+		       "there is no runtime \"bun\": it may be auto, deno, node, or a path");
 	scene.spec.runtime = STR("/nonexistent/deno");
 	scene_run_spec(&scene);
 	assert_refused(&scene, ERR_NOT_FOUND, "/nonexistent/deno is no program that can be run");

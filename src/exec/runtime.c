@@ -178,7 +178,7 @@ int exec_runtime_find(struct str runtime, const struct str *order, size_t order_
 	} else if (!kind_of(name, &kind)) {
 		r = err_set(
 			err, ERR_INVALID,
-			"script.runtime is \"%.*s\"; it may be auto, deno, node, or a path that ends in one of them",
+			"there is no runtime \"%.*s\": it may be auto, deno, node, or a path that ends in one of them",
 			STR_ARG(runtime));
 	} else if (name.n == runtime.n) {
 		search_kind(&search, kind);

@@ -29,6 +29,7 @@ const typed = [
 	['settings_unset', ['settings', 'unset', 'pool.max']],
 	['servers_list', ['servers', 'list']],
 	['refresh', ['refresh']],
+	['session_release', ['session', 'release', 'nobody']],
 	['openapi', ['openapi']],
 	['health', ['health']],
 	['status', ['status']],

@@ -74,6 +74,29 @@ inBoth('an artifact over the limit is refused and not cut', async ({ scratch, ex
 	assert.deepEqual(artifacts, []);
 });
 
+test('a name that is nearly one of a tool or a namespace says which', async (t) => {
+	const scratch = newScratch(t);
+	const { socket } = await startDaemon(scratch, {
+		config: { mcpServers: {
+			scripted: scriptedServer({ tools: odd }),
+			broken: { command: '/nonexistent/server' },
+			slow: scriptedServer({ startMs: 600_000 }),
+		} },
+	});
+	for (const runtime of ['deno', 'node']) {
+		const error = async (source) => (await post(socket, '/v1/exec', { source, options: { runtime, ns: 'scripted' } })).json.error;
+		assert.match(await error('await scripted["get-most"]()'), /scripted\.get-most is not a function: in a script that tool is scripted\.get_most\(\) \(snippet:1:/);
+		assert.match(await error('await tools.scripted["get-most"]()'), /in a script that tool is scripted\.get_most\(\)/);
+		assert.match(await error('await scripted["get-mots"]()'), /scripted has no tool "get-mots"; did you mean get_most\?/);
+		assert.match(await error('await scripted.ecko()'), /did you mean echo\?/);
+		assert.match(await error('await scriptde.echo()'), /there is the namespace scripted/);
+		assert.match(await error('await broken.go()'), /^ReferenceError: broken is not defined: the server broken is configured and does not work: .*\/nonexistent\/server/);
+		assert.match(await error('await slow.go()'), /slow is not defined: the server slow is configured, and its tools were not known when the script began: --ns slow \(the option ns\) waits for them/);
+		assert.match(await error('setTimeout(() => slow.go(), 1); await new Promise((r) => setTimeout(r, 60_000))'), /slow is not defined: the server slow is configured/);
+		assert.match(await error('await unheardof.go()'), /^ReferenceError: unheardof is not defined \(snippet:1:\d\)$/);
+	}
+});
+
 inBoth('only what a server offers is reached by a name', async ({ exec }) => {
 	const { result } = await exec(`return {
 		own: Object.hasOwn(scripted, 'constructor_'), of: typeof scripted.constructor_,

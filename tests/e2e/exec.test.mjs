@@ -129,7 +129,7 @@ test('a request for a run that cannot start is refused', async (t) => {
 	await refused({ source: '1', options: { cwd: '/no/such' } }, /\/no\/such: the script cannot run there/);
 	await refused({ source: '1', options: { env: { 'A=B': 'x' } } }, /options\.env must be an object/);
 	await refused({ source: '1', options: { args: [1] } }, /options\.args must be an array of strings/);
-	await refused({ source: '1', options: { runtime: 'bun' } }, /script\.runtime is "bun"/);
+	await refused({ source: '1', options: { runtime: 'bun' } }, /there is no runtime "bun": it may be auto, deno, node, or a path/);
 	await refused({ source: '1', options: { artifacts: { delivery: 'pigeon' } } }, /artifacts\.delivery must be reference or inline/);
 	await refused({ source: '1', options: { phases: {} } }, /there is no option phases; there are args, artifacts/);
 	await refused({ source: '1', options: { ns: 'nothing' } }, /there is no namespace "nothing"; there are: scripted/);
@@ -349,6 +349,73 @@ test('instances of a run without a session end with it', async (t) => {
 	await until('its instance is gone', () => gone(Number(first.result[0])));
 	const named = await exec('return String(await scripted.pid())', { session: 'kept' });
 	assert.equal((await exec('return String(await scripted.pid())', { session: 'kept' })).result, named.result);
+});
+
+test('a run of the command line ends the instances of its own session, and no others', async (t) => {
+	const { scratch, at } = await daemonWith(t, { scripted: { ...scriptedServer(), mcpx: { scope: 'session', max: 5 } } });
+	const pid = async (...args) => {
+		const { status, stdout, stderr } = await run(scratch, args, { env: { MCPX_CONFIG: scratch.path('config.json') } });
+		assert.equal(status, 0, stderr);
+		return Number(stdout);
+	};
+	const live = async () => (await get(at, '/v1/status')).json.servers[0].live;
+	scratch.write('pid.ts', 'export default async () => Number(await scripted.pid())');
+	for (const output of ['text', 'stream', 'structured'])
+		assert.equal((await run(scratch, ['exec', '--output', output, 'await scripted.pid()'], { env: { MCPX_CONFIG: scratch.path('config.json') } })).status, 0);
+	const own = await pid('run', 'pid.ts');
+	await until('its instance is gone', () => gone(own));
+	const kept = await pid('exec', '--session', 'kept', 'return Number(await scripted.pid())');
+	assert.equal(await pid('exec', '--session', 'kept', 'return Number(await scripted.pid())'), kept);
+	await until('only the named one is left', async () => (await live()) === 1);
+
+	assert.deepEqual((await post(at, '/v1/session/release', { session: 'nobody' })).json, { released: 0 });
+	assert.equal((await post(at, '/v1/session/release', {})).status, 400);
+	assert.deepEqual((await post(at, '/v1/session/release', { session: 'kept' })).json, { released: 1 });
+	await until('it is gone', () => gone(kept));
+});
+
+test('a result that is lost fails the run, in every form', async (t) => {
+	const { scratch, at, exec } = await daemonWith(t);
+	const env = { MCPX_CONFIG: scratch.path('config.json') };
+	const large = 'return "x".repeat(3e7)';
+	const why = /the script's value has 30000028 bytes, more than the limit of 8MiB for one value \(exec\.frameMax\): keep it with artifact\(\)/;
+	for (const runtime of runtimes) {
+		const text = await run(scratch, ['exec', '--runtime', runtime, large], { env });
+		assert.deepEqual([text.status, text.stdout], [1, '']);
+		assert.match(text.stderr, why);
+		const json = await run(scratch, ['exec', '--runtime', runtime, '--json', large], { env });
+		assert.equal(json.status, 1);
+		const document = JSON.parse(json.stdout);
+		assert.match(document.error, why);
+		assert.deepEqual([document.exitCode, document.result, document.dropped], [1, undefined, { bytes: 30000028, frames: 1 }]);
+		const stream = await run(scratch, ['exec', '--runtime', runtime, '--output', 'stream', large], { env });
+		assert.equal(stream.status, 1);
+		assert.deepEqual(frames(stream.stdout).map(({ type }) => type), ['start', 'error', 'end']);
+		assert.match((await exec(large, { runtime })).error, why);
+	}
+	// A part of the story that is lost is told where there is nobody to read log records, too.
+	const told = await exec('emit("x".repeat(3e7)); return 1', { output: 'text' });
+	assert.match(told.text, /^1\n\[dropped: 30000026 bytes, over exec\.frameMax, exec\.outputMax or json\.maxDepth\]\n$/);
+	const noted = await run(scratch, ['exec', 'emit("x".repeat(3e7)); return 1'], { env });
+	assert.deepEqual([noted.status, noted.stdout], [0, '1\n']);
+	assert.match(noted.stderr, /warn: an emitted value has 30000026 bytes, more than the limit of 8MiB/);
+	assert.equal((await get(at, '/v1/health')).status, 200);
+});
+
+test('a script that cannot be read is told once, without colours and files of ours', async (t) => {
+	const { scratch } = await daemonWith(t);
+	const env = { MCPX_CONFIG: scratch.path('config.json'), NO_COLOR: '', FORCE_COLOR: '1' };
+	const file = scratch.write('broken.ts', "import x from './missing.ts';\nexport default () => x;\n");
+	for (const runtime of runtimes) {
+		const { stderr } = await run(scratch, ['exec', '--runtime', runtime, 'const x = = 3'], { env });
+		assert.equal(stderr.split('const x = = 3').length, 2, stderr);
+		assert.doesNotMatch(stderr, /\x1b\[3[0-9]m\S*file:|mcpx\.start|backtrace|cache/);
+		const { stdout } = await run(scratch, ['run', '--runtime', runtime, '--json', file], { env });
+		const { error } = JSON.parse(stdout);
+		assert.doesNotMatch(error, /\x1b/);
+		assert.match(error, /missing\.ts/);
+		assert.ok(error.split(`${file}:1`).length <= 2, error);
+	}
 });
 
 test('progress of a call reaches the script that waits for it', async (t) => {
