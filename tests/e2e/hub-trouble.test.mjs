@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { run, runJson } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
 import { get, post } from '../lib/http.mjs';
+import { httpClient } from '../lib/mcp.mjs';
 import { scriptedServer, smallServer } from '../lib/servers.mjs';
 import { newScratch, root } from '../lib/scratch.mjs';
 
@@ -113,4 +115,41 @@ test('a server that another program has switched off is not started, and is show
 	assert.match(answer.json.error, /no server is called "off"/);
 	assert.deepEqual((await statusOf(daemon)).servers.map(({ name }) => name), ['well']);
 	assert.match((await run(scratch, ['servers', 'list'])).stdout, /^off .* off\b/m);
+});
+
+test('a server that fails is tried until it comes, which clients are told, and holds nobody up meanwhile', async (t) => {
+	const scratch = newScratch(t);
+	const late = scriptedServer();
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({
+		mcpServers: {
+			late: { command: 'sh', args: ['-c', `[ -e "${scratch.path('come')}" ] || exit 7; exec "$@"`, 'late', late.command, ...late.args] },
+			hanging: scriptedServer({ startMs: 600_000 }),
+			well: smallServer(),
+		},
+	});
+	const env = { MCPX_SERVE_MODE: 'full', MCPX_POOL_BACKOFF_STEP: '50ms', MCPX_POOL_BACKOFF_MAX: '200ms', MCPX_POOL_START_TIMEOUT: '300s', MCPX_MCP_LIST_WAIT: '2s', MCPX_CATALOG_WAIT: '2s' };
+	const daemon = await startDaemon(scratch, { tcp: true, env });
+	const mcp = await httpClient(scratch, `${daemon.url}/mcp`);
+	let told = 0;
+	mcp.setNotificationHandler(ToolListChangedNotificationSchema, () => void told++);
+	const names = async () => (await mcp.listTools()).tools.map(({ name }) => name);
+	// The first to ask waits for the one that hangs, as long as mcp.listWait says (2 s here); nobody after that does.
+	assert.ok((await names()).includes('well__ping'));
+	const began = performance.now();
+	for (let i = 0; i < 20; i++) {
+		assert.ok((await names()).includes('well__ping'));
+		assert.equal(textOf(await call(daemon, 'well', 'ping')), 'pong');
+	}
+	assert.ok(performance.now() - began < 20 * 2000, 'each list waited for the server that hangs');
+	assert.match((await run(scratch, ['ls'])).stdout, /^well\b/m);
+	let status;
+	do status = (await statusOf(daemon)).servers.find(({ name }) => name === 'late');
+	while (!/^server late exited with code 7 before it was ready/.test(status.lastError));
+	assert.equal(status.tools, undefined);
+	const before = told;
+	scratch.write('come', '');
+	while (told === before) await new Promise((resolve) => setTimeout(resolve, 10));
+	assert.ok((await names()).includes('late__echo'));
+	assert.equal(textOf(await call(daemon, 'late', 'echo', { text: 'here' })), 'here');
+	assert.equal((await statusOf(daemon)).servers.find(({ name }) => name === 'late').lastError, undefined);
 });
