@@ -22,9 +22,16 @@ class Tree:
     @functools.cached_property
     def files(self):
         """Every file that is tracked or would be, as paths from the root."""
-        listed = subprocess.run(["git", "-c", "safe.directory=*", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                                check=True, capture_output=True).stdout.decode()
+        listed = self.git_files()
+        if listed is None:  # an unpacked archive
+            return sorted(str(path.relative_to(self.root)) for path in self.root.glob("src/**/*") if path.is_file())
         return sorted(name for name in set(listed.split("\0")) if name and os.path.isfile(self.root / name))
+
+    def git_files(self):
+        if not (self.root / ".git").exists():
+            return None
+        return subprocess.run(["git", "-c", "safe.directory=*", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                              check=True, capture_output=True).stdout.decode()
 
     @functools.cached_property
     def rooms(self):

@@ -131,6 +131,16 @@ static void v1_refuse_route(struct http_request *request)
 				  STR("there is no such route; GET /v1/openapi.json has them all"), NULL, 0);
 }
 
+/* RFC 9110, section 9.3.7: of the server as a whole, and not of one route. */
+static void answer_options(struct http_request *request)
+{
+	static const struct http_field allow = { STR_INIT("Allow"),
+						 STR_INIT("GET, HEAD, POST, PUT, DELETE, OPTIONS") };
+
+	http_respond(request, &(struct http_answer){ .status = 204, .fields = &allow, .field_count = 1 },
+		     str_make(NULL, 0));
+}
+
 static void v1_request(struct api *api, struct http_request *request)
 {
 	struct str parameter;
@@ -178,6 +188,8 @@ void api_request(void *context, struct http_request *request)
 		api_respond_error(request, 503, STR("the daemon is shutting down"), NULL, 0);
 	else if (api->mcp && str_eq(request->path, settings_string(api->settings, SETTING_PROTO_MCP_PATH)))
 		mcp_http_door_request(api->mcp, request, access_principal(&api->access, request), NULL);
+	else if (str_eq(request->path, STR("*")))
+		answer_options(request);
 	else if (str_eq(request->path, STR("/v1/stdio")))
 		door_stdio_request(api, request);
 	else

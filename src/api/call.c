@@ -472,6 +472,11 @@ void api_answer_json(struct api_call *call, unsigned status, struct str body)
 	answer_body(call, status, STR("application/json"), body);
 }
 
+void api_answer_written(struct api_call *call, struct buf *out)
+{
+	api_answer_json(call, 200, buf_take(out));
+}
+
 void api_answer_text(struct api_call *call, struct str body)
 {
 	answer_body(call, 200, STR("text/plain; charset=utf-8"), body);

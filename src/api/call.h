@@ -66,6 +66,8 @@ int api_check_required(const struct api_call *call, struct err *err);
 
 /* `body` is the storage of a buffer (buf_take()) with one JSON value; taken over. */
 void api_answer_json(struct api_call *call, unsigned status, struct str body);
+/* The same for an answer of success that was written into `out`, whose storage is taken. */
+void api_answer_written(struct api_call *call, struct buf *out);
 /* Plain text, taken over likewise. */
 void api_answer_text(struct api_call *call, struct str body);
 /* The status follows from the error's code. `diagnostics` is a raw JSON array or empty. */

@@ -4,11 +4,6 @@
 #include "settings/record.h"
 #include "settings/registry.h"
 
-static void answer(struct api_call *call, struct buf *out)
-{
-	api_answer_json(call, 200, buf_take(out));
-}
-
 void api_settings_list(struct api_call *call)
 {
 	struct str scope = api_input_str(call, STR("scope"));
@@ -27,7 +22,7 @@ void api_settings_list(struct api_call *call)
 	json_write_key(&w, STR("settings"));
 	settings_write_records(call->settings, &filter, &w);
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 /* The setting that the call is about; answers 404 itself, with the closest name. */
@@ -56,7 +51,7 @@ void api_settings_get(struct api_call *call)
 		return;
 	api_writer_init(&w, &out);
 	setting_write_record(call->settings, setting, &w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 void api_settings_set(struct api_call *call)
@@ -78,7 +73,7 @@ void api_settings_set(struct api_call *call)
 		call->api->program.adjust(call->api->program.context);
 	api_writer_init(&w, &out);
 	setting_write_change(call->api->settings, setting, &change, &w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 void api_settings_unset(struct api_call *call)
@@ -95,5 +90,5 @@ void api_settings_unset(struct api_call *call)
 		call->api->program.adjust(call->api->program.context);
 	api_writer_init(&w, &out);
 	setting_write_unset(call->api->settings, setting, removed, &w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }

@@ -4,11 +4,6 @@
 #include "base/units.h"
 #include "io/process.h"
 
-static void answer(struct api_call *call, struct buf *out)
-{
-	api_answer_json(call, 200, buf_take(out));
-}
-
 static void write_daemon(const struct api *api, struct json_writer *w)
 {
 	json_member_str(w, STR("version"), str_of(api->version));
@@ -27,7 +22,7 @@ void api_health(struct api_call *call)
 	json_member_str(&w, STR("status"), STR("ok"));
 	write_daemon(call->api, &w);
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 static void write_artifact_usage(const struct api *api, struct json_writer *w)
@@ -87,7 +82,7 @@ void api_status(struct api_call *call)
 		hub_server_describe(server, &w);
 	json_write_array_end(&w);
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 /* -- namespaces: what is known of each server, waited for where nothing is ------------------------------------------------------ */
@@ -135,7 +130,7 @@ static void namespaces_ready(struct hub_ready *ready)
 	list_for_each(server, &call->api->hub->servers, node)
 		write_namespace(server, call->api->settings, &w);
 	json_write_array_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 void api_namespaces(struct api_call *call)
@@ -157,7 +152,7 @@ void api_servers_list(struct api_call *call)
 		config_write_server(&config->servers[i], call->api->settings, &w);
 	json_write_array_end(&w);
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 void api_openapi(struct api_call *call)
@@ -167,7 +162,7 @@ void api_openapi(struct api_call *call)
 
 	api_writer_init(&w, &out);
 	operation_write_openapi(&w, str_of(call->api->version));
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 /* -- refresh and shutdown --------------------------------------------------------------------------------------------------- */
@@ -204,7 +199,7 @@ static void refreshed(struct hub_ready *ready)
 	json_write_array_end(&w);
 	json_member_u64(&w, STR("namespaces"), count);
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 static void refresh_cancelled(struct api_call *call)
@@ -254,6 +249,6 @@ void api_shutdown(struct api_call *call)
 	json_write_object_begin(&w);
 	json_member_bool(&w, STR("stopping"), true);
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 	api->program.stop(api->program.context, "asked to");
 }

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "base/ids.h"
+#include "base/character.h"
 #include "base/quote.h"
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -10,17 +11,6 @@ void hex_encode(char *out, const uint8_t *bytes, size_t n)
 		out[2 * i] = hex_digits[bytes[i] >> 4];
 		out[2 * i + 1] = hex_digits[bytes[i] & 15];
 	}
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }
 
 int hex_decode(uint8_t *out, size_t n, struct str digits)

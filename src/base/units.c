@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "base/units.h"
+#include "base/character.h"
 #include "base/quote.h"
 
 #include <inttypes.h>
@@ -9,11 +10,6 @@
  * taken digit by digit, each with the unit divided by ten once more, so that nothing is ever rounded: a digit that is left when
  * the unit no longer divides is finer than a nanosecond.
  */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* Takes the digits at the front off *rest. */
 static struct str take_digits(struct str *rest)

@@ -12,12 +12,12 @@
 #include "text/utf8.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <time.h>
 
 enum {
 	LOG_MODE = 0600,
-	PATH_SIZE = 4096, /* PATH_MAX of Linux */
 };
 
 struct start {
@@ -75,7 +75,7 @@ static int start_program(struct start *start, struct err *err)
 {
 	struct cli *cli = start->cli;
 	struct str chosen = settings_string(cli->settings, SETTING_AUTOSTART_BIN);
-	char self[PATH_SIZE];
+	char self[PATH_MAX];
 	int r = chosen.n ? 0 : program_self(self, sizeof(self), err);
 
 	if (r < 0)

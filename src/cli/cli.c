@@ -5,9 +5,8 @@
 #include "cli/show.h"
 #include "json/writer.h"
 
+#include <limits.h>
 #include <stdarg.h>
-
-enum { CWD_MAX = 4096 /* PATH_MAX of Linux */ };
 
 /* -- failures --------------------------------------------------------------------------------------------------------------- */
 
@@ -71,7 +70,7 @@ void cli_note(struct cli *cli, const char *format, ...)
 
 static struct str current_directory(struct arena *arena)
 {
-	char path[CWD_MAX];
+	char path[PATH_MAX];
 
 	return getcwd(path, sizeof(path)) ? arena_copy(arena, str_of(path)) : STR("/");
 }

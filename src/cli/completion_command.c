@@ -13,8 +13,6 @@
 #include <time.h>
 
 enum {
-	/* All questions together. A setting would be read from files first, and 0.3 s is where a pause begins to feel like one. */
-	DAEMON_PATIENCE_MS = 300,
 	ANSWER_MAX =
 		32 << 20,   /* bytes of one answer: as much as one server's catalogue may have by default */
 	REPLY_MAX = 4 << 20 /* bytes for the shell: CANDIDATES_MAX of them with their notes */
@@ -60,13 +58,16 @@ static bool find_places(struct inquiry *inquiry, struct places *places)
 
 static bool connect_to_daemon(struct inquiry *inquiry)
 {
-	const struct http_client_limits limits = { DAEMON_PATIENCE_MS, DAEMON_PATIENCE_MS, DAEMON_PATIENCE_MS,
-						   DAEMON_PATIENCE_MS };
+	struct http_client_limits limits;
 	struct places places;
+	uint64_t patience;
 
 	if (!find_places(inquiry, &places))
 		return false;
-	inquiry->end_ms = now_ms() + DAEMON_PATIENCE_MS;
+	/* For all questions together. */
+	patience = settings_duration(inquiry->set, SETTING_COMPLETION_DAEMON_TIMEOUT);
+	inquiry->end_ms = now_ms() + patience;
+	limits = (struct http_client_limits){ patience, patience, patience, patience };
 	return http_client_open_unix(&inquiry->client, places.socket.p, &limits, NULL) == 0;
 }
 

@@ -12,10 +12,11 @@
 #include "io/program_path.h"
 #include "json/writer.h"
 
+#include <limits.h>
+
 enum {
 	LISTING_MAX = 1 << 20, /* bytes of the listing: a few hundred places, each a path and a note */
 	SCHEMA_MAX = 4 << 20,  /* bytes of the schema's file */
-	PATH_SIZE = 4096,      /* PATH_MAX of Linux */
 };
 
 static int show_path(struct cli *cli)
@@ -39,7 +40,7 @@ static int show_path(struct cli *cli)
 /* The schema is installed in share/mcpx beside the programs. */
 static int show_schema(struct cli *cli)
 {
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 	struct str text;
 	struct err err;
 	int status;

@@ -6,7 +6,7 @@
 #include "io/program.h"
 #include "io/program_path.h"
 
-enum { PATH_SIZE = 4096 /* PATH_MAX of Linux */ };
+#include <limits.h>
 
 /* Its own name, the flags of settings that were given, wherever they stood, and --detached. */
 static const char *const *daemon_words(struct cli *cli)
@@ -26,7 +26,7 @@ static const char *const *daemon_words(struct cli *cli)
 
 int command_daemon(struct cli *cli)
 {
-	char path[PATH_SIZE];
+	char path[PATH_MAX];
 	struct err err;
 
 	if (program_path_beside("mcpx-daemon", path, sizeof(path), &err) == 0)

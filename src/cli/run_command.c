@@ -20,10 +20,10 @@
 #include "exec/run.h"
 #include "io/program_path.h"
 
+#include <limits.h>
 #include <signal.h>
 
 enum {
-	PATH_SIZE = 4096,     /* PATH_MAX of Linux */
 	EXIT_BY_SIGNAL = 128, /* as shells count */
 };
 
@@ -322,7 +322,7 @@ static struct str artifacts_directory(struct cli *cli)
 static int run_script(struct cli *cli, struct exec_spec *spec)
 {
 	struct script_run run = { .cli = cli };
-	char supervisor[PATH_SIZE];
+	char supervisor[PATH_MAX];
 	struct err err;
 
 	if (program_path_beside("mcpx-supervisor", supervisor, sizeof(supervisor), &err) < 0 ||

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/files.h"
+#include "base/units.h"
 #include "io/random.h"
 
 #include <dirent.h>
@@ -14,7 +15,6 @@ enum {
 	TEMPORARY_RANDOM = 8,	 /* random bytes in a temporary name */
 	TEMPORARY_ATTEMPTS = 16, /* names tried before we believe that something else is wrong */
 	NS_PER_MS = 1000 * 1000,
-	MS_PER_S = 1000,
 };
 
 /* -- reading ---------------------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ bool file_is_temporary(const char *name)
 
 static uint64_t wall_ms(struct timespec time)
 {
-	return (uint64_t)time.tv_sec * MS_PER_S + (uint64_t)time.tv_nsec / NS_PER_MS;
+	return (uint64_t)time.tv_sec * MS_PER_SECOND + (uint64_t)time.tv_nsec / NS_PER_MS;
 }
 
 static bool sweep_entry(int directory, const char *name, uint64_t age_ms)

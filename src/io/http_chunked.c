@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "io/http_chunked.h"
 
+#include "base/character.h"
 #include "io/http_syntax.h"
 
 /* One byte at a time through the framing, whole spans through the data. */
@@ -37,7 +38,7 @@ static unsigned expect(struct http_chunked *chunked, char c, char expected, unsi
 
 static unsigned at_size(struct http_chunked *chunked, char c)
 {
-	int digit = http_hex_digit(c);
+	int digit = hex_value(c);
 
 	if (digit >= 0) {
 		if (chunked->digits++ == SIZE_MAX_DIGITS)

@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "io/http_client.h"
 
+#include "base/units.h"
+
 #include "io/http_client_private.h"
 
 #include <arpa/inet.h>
@@ -13,7 +15,7 @@
 
 /* Connecting, waiting and sending. The descriptor is non-blocking, so that every wait is a poll(2) with a deadline. */
 
-enum { MS_PER_SECOND = 1000, US_PER_MS = 1000 };
+enum { US_PER_MS = 1000 };
 
 /* -- waiting ----------------------------------------------------------------------------------------------------------- */
 

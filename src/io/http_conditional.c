@@ -85,6 +85,17 @@ struct byte_range {
 	uint64_t first, last;
 };
 
+/* A position beyond what can be counted is beyond the end of any file (section 14.1.2). */
+static bool position_parse(struct str digits, uint64_t *ret_position)
+{
+	for (size_t i = 0; i < digits.n; i++)
+		if (digits.p[i] < '0' || digits.p[i] > '9')
+			return false;
+	if (str_to_u64(digits, ret_position) < 0)
+		*ret_position = UINT64_MAX;
+	return true;
+}
+
 /* "bytes=1-2", "bytes=1-" or "bytes=-2". */
 static bool range_parse(struct str text, struct byte_range *ret_range)
 {
@@ -102,8 +113,8 @@ static bool range_parse(struct str text, struct byte_range *ret_range)
 	last = str_from(text, dash + 1);
 	range.has_first = first.n > 0;
 	range.has_last = last.n > 0;
-	if ((range.has_first && str_to_u64(first, &range.first) < 0) ||
-	    (range.has_last && str_to_u64(last, &range.last) < 0))
+	if ((range.has_first && !position_parse(first, &range.first)) ||
+	    (range.has_last && !position_parse(last, &range.last)))
 		return false;
 	if (!range.has_first && !range.has_last)
 		return false;

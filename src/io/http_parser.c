@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "io/http_parser.h"
 
+#include "base/character.h"
 #include "io/http_origin.h"
 #include "io/http_target.h"
 
@@ -73,11 +74,6 @@ static struct str span_text(struct span span, struct str bytes)
 }
 
 /* -- the request line -------------------------------------------------------------------------------------------------- */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static enum http_parse take_version(struct http_parser *parser, struct str version)
 {

@@ -54,17 +54,6 @@ bool http_is_field_value(struct str s)
 	return skip_text(s, 0) == s.n;
 }
 
-int http_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 const char *http_parse_field(struct str line, struct http_field *ret_field)
 {
 	size_t colon = str_find_char(line, ':');

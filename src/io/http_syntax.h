@@ -42,9 +42,6 @@ bool http_is_token(struct str s);
 /* No CR, LF, NUL or other control character except tab. */
 bool http_is_field_value(struct str s);
 
-/* 0 to 15, or -1. */
-int http_hex_digit(char c);
-
 /* Splits "Name: value". Returns NULL, or what is wrong with the line, as the end of a sentence about it. */
 const char *http_parse_field(struct str line, struct http_field *ret_field);
 

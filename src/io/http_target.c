@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "io/http_target.h"
 
+#include "base/character.h"
 #include "io/http_syntax.h"
 #include "text/percent.h"
 #include "text/utf8.h"
@@ -22,8 +23,8 @@ static bool next_char(struct str *rest, struct target_char *ret_char)
 		*rest = str_from(*rest, 1);
 		return true;
 	}
-	high = rest->n > 1 ? http_hex_digit(rest->p[1]) : -1;
-	low = rest->n > 2 ? http_hex_digit(rest->p[2]) : -1;
+	high = rest->n > 1 ? hex_value(rest->p[1]) : -1;
+	low = rest->n > 2 ? hex_value(rest->p[2]) : -1;
 	if (high < 0 || low < 0)
 		return false;
 	ret_char->c = (unsigned char)(high << 4 | low);

@@ -2,15 +2,13 @@
 #include "io/program_path.h"
 #include "base/str.h"
 
-enum {
-	SELF_SIZE = 4096, /* PATH_MAX of Linux */
-};
+#include <limits.h>
 
 /* Looks for `name` in each of `places`, which are relative to the directory of this program. */
 static int find_beside(const char *const *places, size_t count, const char *name, int mode, char *path,
 		       size_t size, struct err *err)
 {
-	char self[SELF_SIZE];
+	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
 	size_t slash;
 

@@ -110,21 +110,13 @@ const char *scan_blanks_slowly(struct scan *s, const char *p)
 	return p;
 }
 
-static int hex_digit(unsigned char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The four hexadecimal digits at p, or -1 after a noted failure. */
 static int32_t scan_code_unit(struct scan *s, const char *p)
 {
 	int32_t unit = 0;
 
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(scan_peek(s, p + i));
+		int digit = hex_value(scan_peek(s, p + i));
 
 		if (digit < 0) {
 			scan_fail(s, p + i, "four hexadecimal digits after \\u");

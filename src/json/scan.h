@@ -9,6 +9,7 @@
 #define JSON_SCAN_H
 
 #include "base/base.h"
+#include "base/character.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "json/json.h"
@@ -245,11 +246,6 @@ _hot_inline_ struct copy scan_string(struct scan *s, struct copy c)
 		if (unlikely(!c.in))
 			return c;
 	}
-}
-
-_hot_inline_ bool is_digit(unsigned char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 _hot_inline_ const char *scan_digits(struct scan *s, const char *p, const char *expected)

@@ -9,6 +9,7 @@
 #include "settings/settings.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 
 enum {
@@ -16,7 +17,6 @@ enum {
 	MMAP_THRESHOLD = 256 * 1024,
 	EXIT_USAGE = 2,
 	EXIT_BUSY = 75, /* another daemon serves the same files: whoever started this one may use that */
-	PATH_SIZE = 4096,
 };
 
 static int complain(const struct err *err)
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 	struct daemon_options options = { .settings = set,
 					  .environment = environment_current(),
 					  .version = MCPX_VERSION };
-	char cwd[PATH_SIZE], supervisor[PATH_SIZE];
+	char cwd[PATH_MAX], supervisor[PATH_MAX];
 	struct err err;
 	int r;
 

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "text/identifier.h"
+#include "base/character.h"
 #include "text/utf8.h"
 
 /* ECMAScript 2024, section 12.7.2: reserved words, those of strict code and modules (which scripts are), and the names that
@@ -83,11 +84,6 @@ bool identifier_reserved(struct str text, enum identifier_use use)
 		return false;
 	return any(text, reserved_words, ARRAY_LEN(reserved_words)) ||
 	       any(text, our_names, ARRAY_LEN(our_names)) || any(text, global_names, ARRAY_LEN(global_names));
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 static bool part_char(char c)

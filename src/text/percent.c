@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "text/percent.h"
+#include "base/character.h"
 #include "base/quote.h"
 #include "text/place.h"
 
@@ -26,32 +27,20 @@ int percent_encode(struct buf *out, struct str component)
 	return 0;
 }
 
-/* The value of a hexadecimal digit, or 16. */
-static unsigned digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return (unsigned)(c - '0');
-	if (c >= 'a' && c <= 'f')
-		return (unsigned)(c - 'a') + 10;
-	if (c >= 'A' && c <= 'F')
-		return (unsigned)(c - 'A') + 10;
-	return 16;
-}
-
 int percent_decode_into(char *out, struct str text, unsigned flags, size_t *ret_n, struct err *err)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < text.n; i++) {
-		unsigned high, low;
+		int high, low;
 
 		if (text.p[i] != '%') {
 			out[n++] = text.p[i] == '+' && (flags & PERCENT_PLUS_IS_SPACE) ? ' ' : text.p[i];
 			continue;
 		}
-		high = i + 1 < text.n ? digit_value(text.p[i + 1]) : 16;
-		low = i + 2 < text.n ? digit_value(text.p[i + 2]) : 16;
-		if (high > 15 || low > 15)
+		high = i + 1 < text.n ? hex_value(text.p[i + 1]) : -1;
+		low = i + 2 < text.n ? hex_value(text.p[i + 2]) : -1;
+		if (high < 0 || low < 0)
 			return place_err(err,
 					 err_set(err, ERR_INVALID,
 						 "%s at byte %zu: \"%%\" needs two hexadecimal digits; "

@@ -18,6 +18,15 @@ async function daemonWith(t, mcpServers = { scripted: scriptedServer() }, more =
 	return { scratch, daemon, at: daemon.socket };
 }
 
+test('the server as a whole says which methods it takes', async (t) => {
+	const { at } = await daemonWith(t, {});
+	const { status, headers, text } = await request(at, 'OPTIONS', '*');
+	assert.deepEqual([status, headers.allow, text], [204, 'GET, HEAD, POST, PUT, DELETE, OPTIONS', '']);
+	const artifact = (await post(at, '/v1/artifacts?name=a.txt', Buffer.from('0123456789'))).json;
+	const ranged = await get(at, `/v1/artifacts/${artifact.id}`, { headers: { range: 'bytes=4-99999999999999999999999' } });
+	assert.deepEqual([ranged.status, ranged.text, ranged.headers['content-range']], [206, '456789', 'bytes 4-9/10']);
+});
+
 test('health, status, namespaces and tools say what there is', async (t) => {
 	const odd = { name: 'odd one', inputSchema: { oneOf: [{ $ref: '#/x' }] }, unknownField: { keep: 1 } };
 	const { at, scratch } = await daemonWith(t, {

@@ -155,9 +155,23 @@ const cases = [
 				'/* One page, what a read(2) is worth. */\nenum { GRAIN = 4096 };\nuint64_t f(struct x *x)\n{\n\tmkdir(x->p, 0700);\n\tx->first = 0;\n\treturn x->ms * 1000000 + x->bytes / 1024;\n}',
 			),
 			'src/hub/hub_test.c': source('int limit_ms = 5000;'),
-			'src/settings/defaults.c': source('int limit_ms = 5000;'),
 		},
 		[],
+	],
+	[
+		'a duration or a bound needs more than a comment, in the room of settings as well',
+		'constants',
+		{
+			'src/hub/hub.c': source('/* Long enough. */\nenum {\n\tPATIENCE_MS = 250,\n\tNAMES_MAX = 4 * 16,\n\tFEW_MAX = 4,\n\tNUMBER_TEXT_MAX = 24,\n\tUNITS_PER_MAX = 10\n};'),
+			'src/hub/pool.c': source('/* Of one line. */\nenum { LINE_MAX_BYTES = 100, KEPT = 64 << 10 };'),
+			'src/settings/value.c': source('/* Of all. */\nenum { VALUES_MAX = 9 };'),
+			'tools/allowed-constants': 'src/hub/hub.c NAMES_MAX  # longer names are cut\nsrc/hub/pool.c enum  # grains\nsrc/hub/pool.c OTHER  # gone\n',
+		},
+		[
+			'src/hub/hub.c:5: PATIENCE_MS = 250: make it a setting, or say in tools/allowed-constants why nobody would want to change it',
+			'src/settings/value.c:4: VALUES_MAX = 9: make it a setting, or say in tools/allowed-constants why nobody would want to change it',
+			'tools/allowed-constants:3: exempts nothing any more: src/hub/pool.c OTHER',
+		],
 	],
 	[
 		'a named grain needs its reason',
