@@ -298,7 +298,8 @@ test('servers are listed without the values of their variables', async (t) => {
 });
 
 test('the configuration is read again when asked, and a bad file changes nothing', async (t) => {
-	const { at, scratch } = await daemonWith(t, { one: scriptedServer() });
+	// The watch would read an edit before it is asked to.
+	const { at, scratch } = await daemonWith(t, { one: scriptedServer() }, { env: { MCPX_DAEMON_WATCH_CONFIG: 'false' } });
 	const pid = async () => (await post(at, '/v1/call', { server: 'one', tool: 'pid' })).json.result.content[0].text;
 	const before = await pid();
 	scratch.writeConfig({ mcpServers: { one: scriptedServer(), two: scriptedServer({ name: 'two' }) } });
