@@ -19,16 +19,25 @@ void *byte_queue_take_storage(struct byte_queue *queue)
 	return storage;
 }
 
-static void byte_queue_grow(struct byte_queue *queue, size_t n)
+static void byte_queue_to_front(struct byte_queue *queue)
 {
 	size_t length = byte_queue_length(queue);
-	size_t capacity = size_max(size_max(queue->capacity * 2, QUEUE_FIRST), length + n);
-	char *storage = xmalloc(capacity);
 
-	if (length)
-		memcpy(storage, queue->storage + queue->from, length);
-	free(queue->storage);
-	*queue = (struct byte_queue){ .storage = storage, .to = length, .capacity = capacity };
+	if (queue->from == 0)
+		return;
+	memmove(queue->storage, queue->storage + queue->from, length);
+	queue->from = 0;
+	queue->to = length;
+}
+
+/* A large block grows in place or by moving its pages: realloc(3) then copies nothing and touches no new memory. */
+static void byte_queue_grow(struct byte_queue *queue, size_t n)
+{
+	size_t capacity = size_max(queue->capacity * 2, QUEUE_FIRST);
+
+	byte_queue_to_front(queue);
+	queue->capacity = size_max(capacity, queue->to + n);
+	queue->storage = xrealloc(queue->storage, queue->capacity);
 }
 
 char *byte_queue_room(struct byte_queue *queue, size_t n, size_t *ret_room)
@@ -36,12 +45,8 @@ char *byte_queue_room(struct byte_queue *queue, size_t n, size_t *ret_room)
 	size_t length = byte_queue_length(queue);
 
 	/* Moving costs no more than what was taken out since the last move. */
-	if (queue->capacity - queue->to < n && queue->from >= length && queue->capacity - length >= n &&
-	    queue->from > 0) {
-		memmove(queue->storage, queue->storage + queue->from, length);
-		queue->from = 0;
-		queue->to = length;
-	}
+	if (queue->capacity - queue->to < n && queue->from >= length && queue->capacity - length >= n)
+		byte_queue_to_front(queue);
 	if (queue->capacity - queue->to < n)
 		byte_queue_grow(queue, n);
 	*ret_room = queue->capacity - queue->to;
