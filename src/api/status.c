@@ -236,7 +236,7 @@ void api_session_release(struct api_call *call)
 	json_member_u64(&w, STR("released"),
 			pool_end_session(call->api->hub->pool, api_input_str(call, STR("session"))));
 	json_write_object_end(&w);
-	answer(call, &out);
+	api_answer_written(call, &out);
 }
 
 void api_shutdown(struct api_call *call)
