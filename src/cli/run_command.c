@@ -54,11 +54,15 @@ static void write_out(struct script_run *run, struct str bytes)
 
 static void write_shown(struct script_run *run, const struct buf *out)
 {
-	if (buf_failed(out))
-		cli_note(run->cli, "a value of the script is longer than the %d MiB that can be shown",
-			 SHOW_MAX >> 20);
-	else
+	if (!buf_failed(out)) {
 		write_out(run, buf_str(out));
+	} else if (!run->broken) {
+		run->broken = true;
+		err_set(&run->write_err, ERR_TOO_LARGE,
+			"a value of the script is longer than the %d MiB that can be shown: keep it with artifact()",
+			SHOW_MAX >> 20);
+		exec_run_stop(&run->run, NULL);
+	}
 }
 
 /* The fields of a log record behind its message: " name=value" each. */
