@@ -25,6 +25,7 @@ api_operation *const api_operations[OPERATION_COUNT] = {
 	[OPERATION_SESSION_RELEASE] = api_session_release,
 	[OPERATION_OPENAPI] = api_openapi,
 	[OPERATION_SHUTDOWN] = api_shutdown,
+	[OPERATION_CALL_TOOL] = api_tool_call,
 };
 
 /* -- /v1 ----------------------------------------------------------------------------------------------------------------- */
@@ -80,6 +81,7 @@ static size_t body_limit(const struct api_call *call)
 {
 	switch (call->operation->id) {
 	case OPERATION_CALL:
+	case OPERATION_CALL_TOOL:
 		return settings_bytes(call->api->settings, SETTING_HTTP_CALL_BODY_LIMIT);
 	case OPERATION_EXEC:
 		return settings_bytes(call->api->settings, SETTING_EXEC_SOURCE_MAX);
@@ -108,12 +110,19 @@ static struct api_call *v1_call(struct api *api, struct http_request *request,
 	return call;
 }
 
-static const struct operation_input *path_input(const struct operation *operation)
+/* The parameters of the path, for the inputs that stand there, in order. */
+static int take_path(struct api_call *call, const struct operation_parameters *parameters, struct err *err)
 {
-	for (size_t i = 0; i < operation->input_count; i++)
-		if (operation->inputs[i].place == INPUT_PATH)
-			return &operation->inputs[i];
-	return NULL;
+	size_t taken = 0;
+
+	for (size_t i = 0; i < call->operation->input_count; i++) {
+		const struct operation_input *input = &call->operation->inputs[i];
+
+		if (input->place == INPUT_PATH && taken < parameters->count &&
+		    api_take_text(call, input, parameters->at[taken++], err) < 0)
+			return err->code;
+	}
+	return 0;
 }
 
 /* There is no such route, or not for this method. */
@@ -143,8 +152,8 @@ static void answer_options(struct http_request *request)
 
 static void v1_request(struct api *api, struct http_request *request)
 {
-	struct str parameter;
-	const struct operation *operation = operation_route(request->method, request->path, &parameter);
+	struct operation_parameters parameters;
+	const struct operation *operation = operation_route(request->method, request->path, &parameters);
 	struct api_call *call;
 	struct err err = { 0 };
 
@@ -156,8 +165,7 @@ static void v1_request(struct api *api, struct http_request *request)
 	/* A malformed header of settings is as if it were not there: it must not make an old client fail. */
 	(void)settings_for_call(&call->settings, api->settings, http_field(request, STR("x-mcpx-settings")),
 				call->arena, NULL);
-	if ((parameter.n && api_take_text(call, path_input(operation), parameter, &err) < 0) ||
-	    api_take_query(call, request->query, &err) < 0)
+	if (take_path(call, &parameters, &err) < 0 || api_take_query(call, request->query, &err) < 0)
 		api_answer_error(call, &err);
 	else if ((operation->flags & OPERATION_BODY) || !request->has_body)
 		v1_run(call);

@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/long_text.h"
 #include "mcp/jsonrpc.h"
+#include "text/nearest.h"
 #include "text/percent.h"
 
 enum {
@@ -248,36 +249,117 @@ int api_take_text(struct api_call *call, const struct operation_input *input, st
 	return call_set(call, input, str_make(NULL, 0), arena_copy(call->arena, text), err);
 }
 
+/* -- names --------------------------------------------------------------------------------------------------------------- */
+
+/* What whoever asks may give: models are not offered everything, and what is the command line's own comes through no door. */
+static bool is_offered(const struct api_call *call, const struct operation_input *input)
+{
+	return input->place != INPUT_COMMAND_LINE && (!call->mcp || input->tool_name.n);
+}
+
+static struct str add_name(struct arena *arena, struct str names, struct str name)
+{
+	return names.n ? arena_concat(arena, names, STR(", "), name) : name;
+}
+
+/* A misspelt name that was passed over would change what happens, in silence. */
+static int refuse_name(const struct api_call *call, struct str name, struct err *err)
+{
+	const struct operation *operation = call->operation;
+	struct nearest nearest;
+	struct str names;
+
+	nearest_init(&nearest, name);
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (is_offered(call, &operation->inputs[i]))
+			nearest_consider(&nearest, name_of(call, &operation->inputs[i]));
+	names = nearest.best;
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (is_offered(call, &operation->inputs[i]) &&
+		    !str_eq(name_of(call, &operation->inputs[i]), nearest.best))
+			names = add_name(call->arena, names, name_of(call, &operation->inputs[i]));
+	if (!names.n)
+		return err_set(err, ERR_INVALID, "%.*s takes no input, and was given \"%.*s\"",
+			       STR_ARG(call->mcp ? operation->tool : operation->name), STR_ARG(name));
+	return err_set(err, ERR_INVALID, "%.*s has no input \"%.*s\"; there are: %.*s",
+		       STR_ARG(call->mcp ? operation->tool : operation->name), STR_ARG(name), STR_ARG(names));
+}
+
+static const struct operation_input *find_offered(const struct api_call *call, struct str name,
+						  struct err *err)
+{
+	const struct operation_input *input = operation_input_find(call->operation, name);
+
+	if (input && is_offered(call, input))
+		return input;
+	(void)refuse_name(call, name, err);
+	return NULL;
+}
+
+static int take_member(struct api_call *call, const struct json_member *member, struct err *err)
+{
+	const struct operation_input *input = find_offered(call, member->key, err);
+
+	if (!input)
+		return err->code;
+	if (member->type == JSON_NULL)
+		return 0;
+	if (!raw_fits(input, member->raw, call->arena))
+		return refuse_value(call, input, raw_in_words(member->raw), err);
+	return call_set(call, input, member->raw, str_make(NULL, 0), err);
+}
+
+static const struct operation_input *whole_body(const struct operation *operation)
+{
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (operation->inputs[i].place == INPUT_WHOLE_BODY)
+			return &operation->inputs[i];
+	return NULL;
+}
+
+/* Too deep, or too many members: not what 413 stands for, nor is it no object. */
+static int refuse_object(int code, struct err *err)
+{
+	if (code != ERR_TOO_LARGE)
+		return err_prefix(err, ERR_INVALID, "the input is not a JSON object");
+	err_prefix(err, code, "the input");
+	return err->code = ERR_INVALID;
+}
+
+/* The body is one input: its members are nobody's here. */
+static int take_whole(struct api_call *call, const struct operation_input *whole, struct str object,
+		      const struct json_limits *limits, struct err *err)
+{
+	struct str raw = str_trim(object);
+	struct json_member none;
+	size_t count;
+	int code = json_check(raw, limits, err);
+
+	if (code == 0 && raw.p[0] != '{')
+		code = json_skim(raw, limits, call->arena, &none, 1, &count, err);
+	return code < 0 ? refuse_object(code, err) : call_set(call, whole, raw, str_make(NULL, 0), err);
+}
+
 int api_take_object(struct api_call *call, struct str object, struct err *err)
 {
 	const struct json_limits limits = {
 		.depth_max = (unsigned)settings_int(call->api->settings, SETTING_JSON_MAX_DEPTH),
 	};
+	const struct operation_input *whole = whole_body(call->operation);
 	struct json_member members[JSONRPC_MEMBERS_MAX];
-	size_t count = 0;
-	int code = object.n
-			   ? json_skim(object, &limits, call->arena, members, ARRAY_LEN(members), &count, err)
-			   : 0;
+	size_t count;
+	int code;
 
-	/* Too deep, or too many members: not what 413 stands for. */
-	if (code == ERR_TOO_LARGE) {
-		err_prefix(err, code, "the input");
-		return err->code = ERR_INVALID;
-	}
+	if (!object.n)
+		return 0;
+	if (whole)
+		return take_whole(call, whole, object, &limits, err);
+	code = json_skim(object, &limits, call->arena, members, ARRAY_LEN(members), &count, err);
 	if (code < 0)
-		return err_prefix(err, ERR_INVALID, "the input is not a JSON object");
-	for (size_t i = 0; i < count; i++) {
-		const struct json_member *member = &members[i];
-		const struct operation_input *input = operation_input_find(call->operation, member->key);
-
-		/* What an operation does not know may belong to a newer client: it is left alone, as JSON APIs do. */
-		if (!input || member->type == JSON_NULL || input->place == INPUT_COMMAND_LINE)
-			continue;
-		if (!raw_fits(input, member->raw, call->arena))
-			return refuse_value(call, input, raw_in_words(member->raw), err);
-		if (call_set(call, input, member->raw, str_make(NULL, 0), err) < 0)
+		return refuse_object(code, err);
+	for (size_t i = 0; i < count; i++)
+		if (take_member(call, &members[i], err) < 0)
 			return ERR_INVALID;
-	}
 	return 0;
 }
 
@@ -309,9 +391,13 @@ int api_take_query(struct api_call *call, struct str query, struct err *err)
 				&value) < 0)
 			return err_set(err, ERR_INVALID, "the query has a malformed escape in \"%.*s\"",
 				       STR_ARG(pair));
-		input = operation_input_find(call->operation, name);
-		if (!input || input->place == INPUT_PATH || input->place == INPUT_COMMAND_LINE)
-			continue;
+		input = find_offered(call, name, err);
+		if (!input)
+			return ERR_INVALID;
+		if (input->place == INPUT_PATH)
+			return err_set(err, ERR_INVALID,
+				       "\"%.*s\" is what the path says, and not for the query",
+				       STR_ARG(name));
 		/* "?plumbing" switches it on. */
 		if (equals == STR_NONE && input->kind == INPUT_BOOLEAN)
 			value = STR("true");

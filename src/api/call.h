@@ -54,7 +54,8 @@ bool api_input_bool(const struct api_call *call, struct str name, bool otherwise
 struct str api_input_raw(const struct api_call *call,
 			 struct str name); /* JSON source text; empty when absent */
 
-/* Takes the inputs from a JSON object (`object` may be empty), from a query, or one from the path. ERR_INVALID names the input, what it is and what it must be. */
+/* Takes the inputs from a JSON object (`object` may be empty), from a query, or one from the path. ERR_INVALID names the input, what it is and what it must be;
+ * of one that the operation does not have, those that it has, the most alike first. */
 int api_take_object(struct api_call *call, struct str object, struct err *err);
 int api_take_query(struct api_call *call, struct str query, struct err *err);
 int api_take_text(struct api_call *call, const struct operation_input *input, struct str text,

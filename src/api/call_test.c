@@ -96,11 +96,32 @@ static void what_is_absent_or_null_has_its_default(void **state)
 	takes(call, "");
 }
 
-static void unknown_inputs_are_left_alone(void **state)
+static void unknown_inputs_are_refused(void **state)
 {
-	takes(begin(state, OPERATION_CALL), "{\"future\":[1,2],\"\":{}}");
+	refuses(state, OPERATION_CALL, "{\"future\":[1,2]}",
+		"call has no input \"future\"; there are: server, tool, args, timeoutMs, context, session, relay, links");
+	refuses(state, OPERATION_CALL, "{\"sesion\":null}",
+		"call has no input \"sesion\"; there are: session, server, tool, args, timeoutMs, context, relay, links");
+	refuses(state, OPERATION_HEALTH, "{\"\":{}}", "health takes no input, and was given \"\"");
 	/* For the command line alone, so that no client can name a file of the daemon's. */
-	takes(begin(state, OPERATION_ARTIFACT_PUT), "{\"file\":5}");
+	refuses(state, OPERATION_ARTIFACT_PUT, "{\"file\":5}",
+		"artifact_put has no input \"file\"; there are: name, mime, run, session, ttl, dir");
+}
+
+static void the_whole_body_may_be_one_input(void **state)
+{
+	struct api_call *call = begin(state, OPERATION_CALL_TOOL);
+
+	takes(call, " {\"server\": 5, \"x\": null} ");
+	assert_true(str_eq(api_input_raw(call, STR("args")), STR("{\"server\": 5, \"x\": null}")));
+	assert_null(api_input_str(call, STR("server")).p);
+	takes(begin(state, OPERATION_CALL_TOOL), "");
+	refuses(state, OPERATION_CALL_TOOL, "[]",
+		"the input is not a JSON object: line 1, column 1: expected an object");
+	refuses(state, OPERATION_CALL_TOOL, "5",
+		"the input is not a JSON object: line 1, column 1: expected an object");
+	refuses(state, OPERATION_CALL_TOOL, "{\"a\":1}x",
+		"the input is not a JSON object: line 1, column 8: expected the end of the text");
 }
 
 static void required_inputs_are_asked_for(void **state)
@@ -211,7 +232,7 @@ static void inputs_come_from_a_query(void **state)
 {
 	struct api_call *call = begin(state, OPERATION_SEARCH);
 
-	assert_int_equal(api_take_query(call, STR("&q=two+w%C3%B6rds%26&&limit=3&x=y&="), NULL), 0);
+	assert_int_equal(api_take_query(call, STR("&q=two+w%C3%B6rds%26&&limit=3&"), NULL), 0);
 	assert_true(str_eq(api_input_str(call, STR("q")), STR("two w\xc3\xb6rds&")));
 	assert_int_equal(api_input_int(call, STR("limit"), 0), 3);
 	assert_int_equal(api_take_query(begin(state, OPERATION_SEARCH), str_make(NULL, 0), NULL), 0);
@@ -237,16 +258,17 @@ static void mistakes_in_a_query_are_named(void **state)
 		      "\"limit\" must be an integer of at least 1, and is \"1e3\"");
 	refuses_query(state, OPERATION_SETTINGS_LIST, "plumbing=maybe",
 		      "\"plumbing\" must be a boolean, and is \"maybe\"");
+	refuses_query(state, OPERATION_SEARCH, "limitt=1",
+		      "search has no input \"limitt\"; there are: limit, q");
+	refuses_query(state, OPERATION_SEARCH, "=", "search has no input \"\"; there are: q, limit");
 	refuses_query(state, OPERATION_SEARCH, "q=%zz", "the query has a malformed escape in \"q=%zz\"");
 }
 
 /* The path is the place of this input: a query cannot give it. */
 static void a_query_gives_no_path_parameter(void **state)
 {
-	struct api_call *call = begin(state, OPERATION_ARTIFACT_GET);
-
-	assert_int_equal(api_take_query(call, STR("id=art-1"), NULL), 0);
-	assert_null(api_input_str(call, STR("id")).p);
+	refuses_query(state, OPERATION_ARTIFACT_GET, "id=art-1",
+		      "\"id\" is what the path says, and not for the query");
 }
 
 static void each_error_has_a_status(void **state)
@@ -272,7 +294,8 @@ int main(void)
 		TEST(inputs_nest_so_deep_at_most),
 		TEST(inputs_come_from_json),
 		TEST(what_is_absent_or_null_has_its_default),
-		TEST(unknown_inputs_are_left_alone),
+		TEST(unknown_inputs_are_refused),
+		TEST(the_whole_body_may_be_one_input),
 		TEST(required_inputs_are_asked_for),
 		TEST(wrong_types_are_named),
 		TEST(only_strings_are_joined),

@@ -375,6 +375,8 @@ static int exec_check(struct api_call *call, struct err *err)
 	bool file = api_input_str(call, STR("file")).n > 0;
 	int64_t most = settings_int(call->settings, SETTING_EXEC_MAX_RUNS);
 
+	if (call->mcp && !source)
+		return err_set(err, ERR_INVALID, "\"source\" is missing: the text of a script");
 	if (source == file)
 		return err_set(err, ERR_INVALID,
 			       "give either \"source\", the text of a script, or \"file\", its path");

@@ -52,6 +52,10 @@ static int read_runtime(struct reading *r, struct str name, const struct json *v
 
 static int read_session(struct reading *r, struct str name, const struct json *value, struct err *err)
 {
+	/* Whose instances it uses is not a model's to say. */
+	if (r->call->mcp)
+		return err_set(err, ERR_INVALID,
+			       "options.session is not for tools: a script of a model uses its own session");
 	return take_str(r, name, value, &r->options->session, err);
 }
 

@@ -6,7 +6,7 @@ import sys
 
 FLAGS = {"mutates", "destroys", "repeats", "streams", "administers", "text", "body", "relays", "open"}
 KINDS = {"string", "integer", "number", "boolean", "object"}
-PLACES = {"path": "PATH", "query": "QUERY", "body": "BODY", "cli": "COMMAND_LINE"}
+PLACES = {"path": "PATH", "query": "QUERY", "body": "BODY", "whole": "WHOLE_BODY", "cli": "COMMAND_LINE"}
 COMMANDS = {"flag": "FLAG", "positional": "POSITIONAL", "rest": "REST", "none": "NOT_ON_COMMAND_LINE"}
 
 
@@ -63,13 +63,23 @@ def check_unique(rows):
         for row in rows:
             if row[column] in seen:
                 fail(row["name"], f"{column} {row[column]} is taken")
-            seen.add(row[column])
+            if row[column] is not None:
+                seen.add(row[column])
 
 
 def check_alone(rows):
     for row in rows:
         if (row["tool"] is None) != ("alone" in row):
             fail(row["name"], "has either an MCP tool or, in `alone`, the reason why not")
+
+
+def count_commands(rows):
+    """Rows without a command stand last, so that commands have the first numbers."""
+    commands = [row["command"] is not None for row in rows]
+    for row, before, has in zip(rows[1:], commands, commands[1:]):
+        if has and not before:
+            fail(row["name"], "stands behind one without a command")
+    return sum(commands)
 
 
 source, ids_path, table_path = sys.argv[1:]
@@ -88,6 +98,7 @@ for row in rows:
         table += "".join(input_row(row["name"], name, spec) for name, spec in row["input"].items())
         table += "};\n\n"
 ids += "\tOPERATION_COUNT\n};\n"
+ids += f"/* The operations before this one have a command. */\nenum {{ OPERATION_COMMANDS = {count_commands(rows)} }};\n"
 
 table += "const struct operation operations[OPERATION_COUNT] = {\n"
 for row in rows:

@@ -3,41 +3,52 @@
 
 /* -- finding ------------------------------------------------------------------------------------------------------------- */
 
-/* Whether `path` is an instance of `route`: equal, or with one more segment where the route has "{...}" at its end. */
-static bool route_matches(struct str route, struct str path, struct str *ret_parameter)
+static bool route_matches(struct str route, struct str path, struct operation_parameters *ret_parameters)
 {
-	size_t brace = str_find_char(route, '{');
+	*ret_parameters = (struct operation_parameters){ 0 };
+	for (;;) {
+		size_t brace = str_find_char(route, '{'), end;
+		struct str literal = str_slice(route, 0, brace);
 
-	*ret_parameter = str_make(NULL, 0);
-	if (brace == STR_NONE)
-		return str_eq(route, path);
-	if (!str_starts_with(path, str_slice(route, 0, brace)))
-		return false;
-	*ret_parameter = str_from(path, brace);
-	return ret_parameter->n > 0 && str_find_char(*ret_parameter, '/') == STR_NONE;
+		if (brace == STR_NONE)
+			return str_eq(route, path);
+		if (!str_starts_with(path, literal))
+			return false;
+		path = str_from(path, literal.n);
+		route = str_from(route, str_find_char(route, '}') + 1);
+		end = size_min(str_find_char(path, '/'), path.n);
+		if (!route.n && ret_parameters->count > 0)
+			end = path.n;
+		if (end == 0)
+			return false;
+		BUG_ON(ret_parameters->count == OPERATION_PARAMETERS_MAX);
+		ret_parameters->at[ret_parameters->count++] = str_slice(path, 0, end);
+		path = str_from(path, end);
+	}
 }
 
-const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter)
+const struct operation *operation_route(struct str method, struct str path,
+					struct operation_parameters *ret_parameters)
 {
 	struct str served = str_eq(method, STR("HEAD")) ? STR("GET") : method;
 
 	for (size_t i = 0; i < OPERATION_COUNT; i++)
-		if (route_matches(operations[i].route, path, ret_parameter) &&
-		    str_eq(operations[i].method, served))
+		if (str_eq(operations[i].method, served) &&
+		    route_matches(operations[i].route, path, ret_parameters))
 			return &operations[i];
-	*ret_parameter = str_make(NULL, 0);
+	*ret_parameters = (struct operation_parameters){ 0 };
 	return NULL;
 }
 
 struct str operation_allow(struct str path, char storage[OPERATION_ALLOW_MAX])
 {
-	struct str parameter;
+	struct operation_parameters parameters;
 	size_t n = 0;
 
 	for (size_t i = 0; i < OPERATION_COUNT; i++) {
 		struct str method = operations[i].method;
 
-		if (!route_matches(operations[i].route, path, &parameter))
+		if (!route_matches(operations[i].route, path, &parameters))
 			continue;
 		n += (size_t)snprintf(storage + n, OPERATION_ALLOW_MAX - n, "%s%.*s%s", n ? ", " : "",
 				      STR_ARG(method), str_eq(method, STR("GET")) ? ", HEAD" : "");
@@ -192,9 +203,18 @@ static void write_parameter(const struct operation_input *input, struct json_wri
 	json_write_object_end(w);
 }
 
+static const struct operation_input *whole_body(const struct operation *operation)
+{
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (operation->inputs[i].place == INPUT_WHOLE_BODY)
+			return &operation->inputs[i];
+	return NULL;
+}
+
 static void write_request_body(const struct operation *operation, struct json_writer *w)
 {
-	bool has_body = false;
+	const struct operation_input *whole = whole_body(operation);
+	bool has_body = whole != NULL;
 
 	for (size_t i = 0; i < operation->input_count; i++)
 		has_body |= operation->inputs[i].place == INPUT_BODY;
@@ -206,10 +226,12 @@ static void write_request_body(const struct operation *operation, struct json_wr
 	json_write_object_begin(w);
 	json_write_key(w, has_body ? STR("application/json") : STR("application/octet-stream"));
 	json_write_object_begin(w);
-	if (has_body) {
+	if (has_body)
 		json_write_key(w, STR("schema"));
+	if (whole)
+		write_property(whole, false, w);
+	else if (has_body)
 		write_schema(operation, INPUT_BODY, w);
-	}
 	json_write_object_end(w);
 	json_write_object_end(w);
 	json_write_object_end(w);

@@ -24,7 +24,13 @@ enum operation_flags {
 	OPERATION_OPEN = 256,	    /* reaches into an open world: other servers, other machines */
 };
 
-enum input_place { INPUT_PATH, INPUT_QUERY, INPUT_BODY, INPUT_COMMAND_LINE };
+enum input_place {
+	INPUT_PATH,
+	INPUT_QUERY,
+	INPUT_BODY,
+	INPUT_WHOLE_BODY, /* the body is this input and nothing else */
+	INPUT_COMMAND_LINE
+};
 enum input_kind { INPUT_STRING, INPUT_INTEGER, INPUT_NUMBER, INPUT_BOOLEAN, INPUT_OBJECT };
 enum input_command { INPUT_FLAG, INPUT_POSITIONAL, INPUT_REST, INPUT_NOT_ON_COMMAND_LINE };
 
@@ -50,9 +56,11 @@ struct operation {
 	enum operation_id id;
 	struct str name; /* health, artifact_put */
 	struct str method;
-	struct str route;   /* "/v1/artifacts/{id}": at most one parameter, at the end */
-	struct str command; /* "artifact put" */
-	struct str tool;    /* "mcpx_status"; empty: no MCP tool */
+	struct str
+		route; /* "/v1/artifacts/{id}": at most OPERATION_PARAMETERS_MAX parameters, each a segment */
+	struct str
+		command; /* "artifact put"; empty: no command, as of the last rows from OPERATION_COMMANDS on */
+	struct str tool; /* "mcpx_status"; empty: no MCP tool */
 	struct str summary;
 	unsigned flags;
 	const struct operation_input *inputs;
@@ -65,11 +73,16 @@ struct operation {
 
 extern const struct operation operations[OPERATION_COUNT];
 
-/*
- * The operation of a request, or NULL. HEAD is served by what serves GET. The path parameter, when there is one, is what `path` has in its place, a view; empty
- * otherwise.
- */
-const struct operation *operation_route(struct str method, struct str path, struct str *ret_parameter);
+/* What a path has in the place of its route's parameters, in order: views. The last of several takes all that is left, for names with slashes. */
+enum { OPERATION_PARAMETERS_MAX = 2 };
+struct operation_parameters {
+	struct str at[OPERATION_PARAMETERS_MAX];
+	size_t count;
+};
+
+/* The operation of a request, or NULL. HEAD is served by what serves GET. */
+const struct operation *operation_route(struct str method, struct str path,
+					struct operation_parameters *ret_parameters);
 
 /* The methods that `path` takes, for the field Allow: "GET, HEAD, POST". Empty: there is no such path. */
 enum { OPERATION_ALLOW_MAX = 64 };

@@ -11,10 +11,11 @@
 
 static enum operation_id route(const char *method, const char *path, const char *parameter)
 {
-	struct str found = STR("?");
+	struct operation_parameters found = { { STR("?") }, 9 };
 	const struct operation *operation = operation_route(str_of(method), str_of(path), &found);
 
-	assert_true(str_eq(found, str_of(parameter)));
+	assert_int_equal(found.count, *parameter ? 1 : 0);
+	assert_true(str_eq(found.at[0], str_of(parameter)));
 	return operation ? operation->id : OPERATION_COUNT;
 }
 
@@ -23,15 +24,15 @@ static void each_operation_is_found_by_its_route(void **state)
 	(void)state;
 	for (size_t i = 0; i < OPERATION_COUNT; i++) {
 		const struct operation *operation = &operations[i];
-		size_t brace = str_find_char(operation->route, '{');
-		char path[128];
-		struct str parameter;
+		struct operation_parameters parameters;
+		size_t count = 0;
 
-		snprintf(path, sizeof(path), "%.*s%s", STR_ARG(str_slice(operation->route, 0, brace)),
-			 brace == STR_NONE ? "" : "x");
-		assert_ptr_equal(operation_route(operation->method, str_of(path), &parameter), operation);
+		assert_ptr_equal(operation_route(operation->method, operation->route, &parameters),
+				 operation);
 		assert_int_equal(operation->id, i);
-		assert_int_equal(parameter.n, brace == STR_NONE ? 0 : 1);
+		for (size_t k = 0; k < operation->input_count; k++)
+			count += operation->inputs[k].place == INPUT_PATH;
+		assert_int_equal(parameters.count, count);
 	}
 }
 
@@ -45,6 +46,22 @@ static void a_parameter_is_one_segment(void **state)
 	assert_int_equal(route("GET", "/v1/health/", ""), OPERATION_COUNT);
 	assert_int_equal(route("GET", "/v1/healthy", ""), OPERATION_COUNT);
 	assert_int_equal(route("GET", "", ""), OPERATION_COUNT);
+}
+
+static void the_last_of_two_parameters_takes_the_rest(void **state)
+{
+	struct operation_parameters found;
+
+	(void)state;
+	assert_ptr_equal(operation_route(STR("POST"), STR("/v1/call/files/read/it"), &found),
+			 &operations[OPERATION_CALL_TOOL]);
+	assert_int_equal(found.count, 2);
+	assert_true(str_eq(found.at[0], STR("files")));
+	assert_true(str_eq(found.at[1], STR("read/it")));
+	assert_int_equal(route("POST", "/v1/call/files", ""), OPERATION_COUNT);
+	assert_int_equal(route("POST", "/v1/call/files/", ""), OPERATION_COUNT);
+	assert_int_equal(route("POST", "/v1/call//read", ""), OPERATION_COUNT);
+	assert_int_equal(route("GET", "/v1/call/files/read", ""), OPERATION_COUNT);
 }
 
 static void methods_are_told_apart(void **state)
@@ -196,6 +213,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_operation_is_found_by_its_route),
 		cmocka_unit_test(a_parameter_is_one_segment),
+		cmocka_unit_test(the_last_of_two_parameters_takes_the_rest),
 		cmocka_unit_test(methods_are_told_apart),
 		cmocka_unit_test(a_path_tells_all_its_methods),
 		cmocka_unit_test(inputs_have_aliases),

@@ -54,6 +54,22 @@ void api_settings_get(struct api_call *call)
 	api_answer_written(call, &out);
 }
 
+/* Whether the change is to last no longer than the daemon; answers itself when not. */
+static bool lasts_here(struct api_call *call)
+{
+	struct str persist = api_input_str(call, STR("persist"));
+	struct err err;
+
+	if (!persist.n || str_eq(persist, STR("runtime")))
+		return true;
+	err_set(&err, ERR_UNSUPPORTED,
+		"persist \"%.*s\" does not exist yet, nothing was changed: a value can be set until the daemon ends (persist \"runtime\"); for "
+		"longer, write it to a configuration file",
+		STR_ARG(persist));
+	api_answer_status(call, 400, &err);
+	return false;
+}
+
 void api_settings_set(struct api_call *call)
 {
 	struct setting_change change;
@@ -62,7 +78,7 @@ void api_settings_set(struct api_call *call)
 	struct buf out;
 	struct err err;
 
-	if (!find_setting(call, &setting))
+	if (!lasts_here(call) || !find_setting(call, &setting))
 		return;
 	if (settings_set_runtime(call->api->settings, setting, api_input_str(call, STR("value")), &change,
 				 &err) < 0) {

@@ -163,13 +163,33 @@ static void stdio_open(struct api *api, struct http_request *request, unsigned m
 		mcp_stdio_feed(&at->stdio, buf_str(&surplus));
 }
 
+/* The first name in the query that is not one of ours; .p NULL: there is none. */
+static struct str unknown_name(struct http_request *request)
+{
+	struct str query = request->query, pair;
+
+	while (query.p && str_split(&query, '&', &pair)) {
+		struct str name = str_slice(pair, 0, str_find_char(pair, '='));
+
+		if (name.n && !str_eq(name, STR("mode")) && !str_eq(name, STR("passthrough")))
+			return name;
+	}
+	return str_make(NULL, 0);
+}
+
 void door_stdio_request(struct api *api, struct http_request *request)
 {
+	struct str unknown = unknown_name(request);
 	struct str word = http_query(request, STR("mode"));
 
 	if (!http_wants_upgrade(request, STR(STDIO_PROTOCOL)))
 		api_respond_error(request, 426, STR("this route needs \"Upgrade: " STDIO_PROTOCOL "\""), NULL,
 				  0);
+	else if (unknown.p)
+		api_respond_error(request, 400,
+				  arena_concat(&request->arena, STR("this route has no input \""), unknown,
+					       STR("\"; there are: mode, passthrough")),
+				  NULL, 0);
 	else if (!word.n)
 		stdio_open(api, request, settings_choice(api->settings, SETTING_SERVE_MODE));
 	else if (str_eq(word, STR("full")))

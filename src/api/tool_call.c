@@ -1,5 +1,5 @@
 /*
- * POST /v1/call and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress and log notification of
+ * POST /v1/call, POST /v1/call/{server}/{tool} and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress and log notification of
  * the server and the ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media in the result become artifacts.
  *
  * A model gets links unless it says otherwise, and of a result longer than mcp.textMax the beginning and a link (long_text.h); with `links` false it gets the
@@ -35,12 +35,21 @@ struct tool_call {
 static const struct http_answer lines_answer = { .status = 200,
 						 .content_type = STR_INIT("application/x-ndjson") };
 
+/* Where the route names the tool, its arguments are the body, and the answer says first whether it went well. */
+static bool is_routed(const struct tool_call *state)
+{
+	return state->call->operation->id == OPERATION_CALL_TOOL;
+}
+
 static void write_call_result(struct tool_call *state, struct str result, struct json_writer *w)
 {
 	json_write_object_begin(w);
+	if (is_routed(state))
+		json_member_bool(w, STR("ok"), true);
 	json_member_raw(w, STR("result"), result);
 	json_member_u64(w, STR("durationMs"), state->duration_ms);
-	json_member_str(w, STR("traceId"), state->trace_id);
+	if (!is_routed(state))
+		json_member_str(w, STR("traceId"), state->trace_id);
 	json_write_object_end(w);
 }
 
@@ -212,9 +221,12 @@ static struct str failure_message(const struct hub_call_result *result)
 }
 
 /* {"error", "outcome", "upstream"}: `outcome` says whether the call may be repeated without fear. */
-static void write_failure(const struct hub_call_result *result, struct json_writer *w)
+static void write_failure(const struct tool_call *state, const struct hub_call_result *result,
+			  struct json_writer *w)
 {
 	json_write_object_begin(w);
+	if (is_routed(state))
+		json_member_bool(w, STR("ok"), false);
 	json_member_str(w, STR("error"), failure_message(result));
 	json_member_str(w, STR("outcome"), str_of(outcome_name(result->outcome)));
 	if (result->error) {
@@ -245,7 +257,7 @@ static void fail_model(struct tool_call *state, const struct hub_call_result *re
 	json_write_object_end(&w);
 	json_write_array_end(&w);
 	json_write_key(&w, STR("structuredContent"));
-	write_failure(result, &w);
+	write_failure(state, result, &w);
 	json_member_bool(&w, STR("isError"), true);
 	json_write_object_end(&w);
 	answer_model(state, buf_str(&out));
@@ -264,7 +276,7 @@ static void fail_call(struct tool_call *state, const struct hub_call_result *res
 		return;
 	}
 	api_writer_init(&w, &out);
-	write_failure(result, &w);
+	write_failure(state, result, &w);
 	if (state->streaming)
 		finish_stream(state, status, buf_take(&out));
 	else
@@ -382,41 +394,78 @@ static void call_cancelled(struct api_call *call)
 	long_text_cancel(&state->long_text);
 }
 
-/* What the input `context` says of the caller, over what the request's fields said. */
-static void take_context(struct api_call *call)
+/* -- who calls ----------------------------------------------------------------------------------------------------------- */
+
+static struct str *context_text(struct hub_caller *caller, struct str name)
 {
-	struct jsonrpc_members members;
-	struct str pid, value;
+	if (str_eq(name, STR("sessionId")))
+		return &caller->session;
+	if (str_eq(name, STR("parentSessionId")))
+		return &caller->parent_session;
+	if (str_eq(name, STR("callId")))
+		return &caller->call_id;
+	if (str_eq(name, STR("cwd")))
+		return &caller->cwd;
+	return str_eq(name, STR("run")) ? &caller->run : NULL;
+}
+
+static int take_context_member(struct api_call *call, const struct json_member *member, struct err *err)
+{
+	struct str *text = context_text(&call->caller, member->key), value;
 	uint64_t number;
 
-	if (jsonrpc_members(api_input_raw(call, STR("context")), call->arena, &members, NULL) < 0)
-		return;
-	if ((value = jsonrpc_member_str(&members, STR("sessionId"), call->arena)).n)
-		call->caller.session = value;
-	if ((value = jsonrpc_member_str(&members, STR("parentSessionId"), call->arena)).n)
-		call->caller.parent_session = value;
-	if ((value = jsonrpc_member_str(&members, STR("callId"), call->arena)).n)
-		call->caller.call_id = value;
-	if ((value = jsonrpc_member_str(&members, STR("cwd"), call->arena)).n)
-		call->caller.cwd = value;
-	if ((value = jsonrpc_member_str(&members, STR("run"), call->arena)).n)
-		call->caller.run = value;
-	pid = jsonrpc_member(&members, STR("pid"));
-	if (str_to_u64(pid, &number) == 0 && number <= INT32_MAX)
+	if (member->type == JSON_NULL)
+		return 0;
+	if (str_eq(member->key, STR("pid"))) {
+		if (str_to_u64(member->raw, &number) < 0 || number > INT32_MAX)
+			return err_set(err, ERR_INVALID, "\"context.pid\" must be the number of a process");
 		call->caller.pid = (uint32_t)number;
-	if ((value = api_input_str(call, STR("session"))).n)
-		call->caller.session = value;
+		return 0;
+	}
+	if (!text)
+		return err_set(
+			err, ERR_INVALID,
+			"\"context\" has no member \"%.*s\"; there are: sessionId, parentSessionId, callId, cwd, pid, run",
+			STR_ARG(member->key));
+	if (member->type != JSON_STRING)
+		return err_set(err, ERR_INVALID, "\"context.%.*s\" must be a string", STR_ARG(member->key));
+	value = jsonrpc_decode_str(member->raw, call->arena);
+	if (value.n)
+		*text = value;
+	return 0;
+}
+
+/* What the inputs say of the caller, over what the request's fields said. */
+static int take_caller(struct api_call *call, struct err *err)
+{
+	struct str raw = { NULL, 0 }, session = api_input_str(call, STR("session"));
+	struct jsonrpc_members members = { 0 };
+
+	if (call->operation->id == OPERATION_CALL)
+		raw = api_input_raw(call, STR("context"));
+	if (raw.n && jsonrpc_members(raw, call->arena, &members, err) < 0)
+		return err_prefix(err, ERR_INVALID, "context");
+	for (size_t i = 0; i < members.count; i++)
+		if (take_context_member(call, &members.at[i], err) < 0)
+			return err->code;
+	if (session.n)
+		call->caller.session = session;
+	return 0;
 }
 
 void api_tool_call(struct api_call *call)
 {
 	static const struct id_kind trace = { STR_INIT("trace id"), STR_INIT(""), 8 };
 	struct tool_call *state = arena_new(call->arena, struct tool_call);
+	bool relay = call->operation->id == OPERATION_CALL && api_input_bool(call, STR("relay"), false);
 	char storage[ID_TEXT_MAX];
 	struct hub_call_spec spec;
-	bool relay = api_input_bool(call, STR("relay"), false);
+	struct err err;
 
-	take_context(call);
+	if (take_caller(call, &err) < 0) {
+		api_answer_error(call, &err);
+		return;
+	}
 	spec = (struct hub_call_spec){
 		.server = api_input_str(call, STR("server")),
 		.tool = api_input_str(call, STR("tool")),

@@ -130,7 +130,7 @@ static void test_every_command_is_found_by_its_words(void **state)
 			fail_msg("%.*s has the group %.*s, which the help does not show",
 				 STR_ARG(command->words), STR_ARG(command->group));
 	}
-	for (size_t i = 0; i < OPERATION_COUNT; i++)
+	for (size_t i = 0; i < OPERATION_COMMANDS; i++)
 		assert_ptr_equal(command_find(operations[i].command)->operation, &operations[i]);
 }
 
@@ -140,10 +140,11 @@ static void test_operations_have_all_their_faces(void **state)
 	(void)state;
 	for (size_t i = 0; i < OPERATION_COUNT; i++) {
 		const struct operation *operation = &operations[i];
-		struct str parameter;
+		struct operation_parameters parameters;
 
-		assert_ptr_equal(operation_route(operation->method, operation->route, &parameter), operation);
-		assert_true(operation->command.n > 0 && operation->summary.n > 0);
+		assert_ptr_equal(operation_route(operation->method, operation->route, &parameters), operation);
+		assert_int_equal(operation->command.n > 0, i < OPERATION_COMMANDS);
+		assert_true(operation->summary.n > 0);
 		assert_true((operation->tool.n > 0) != (operation->alone.n > 0));
 		if (operation->tool.n)
 			assert_ptr_equal(operation_tool(operation->tool), operation);

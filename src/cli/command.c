@@ -181,16 +181,16 @@ static struct command of_operation(const struct operation *operation)
 
 size_t command_count(void)
 {
-	return OPERATION_COUNT + ARRAY_LEN(own_commands);
+	return OPERATION_COMMANDS + ARRAY_LEN(own_commands);
 }
 
 const struct command *command_at(size_t at)
 {
-	static struct command table[OPERATION_COUNT];
+	static struct command table[OPERATION_COMMANDS];
 
 	BUG_ON(at >= command_count());
-	if (at >= OPERATION_COUNT)
-		return &own_commands[at - OPERATION_COUNT];
+	if (at >= OPERATION_COMMANDS)
+		return &own_commands[at - OPERATION_COMMANDS];
 	if (!table[at].run)
 		table[at] = of_operation(&operations[at]);
 	return &table[at];

@@ -152,12 +152,28 @@ static void show_parsed(struct cli *cli, const struct operation *operation, cons
 		terminal_append(&cli->out, out, show_value_text(cli, root));
 }
 
+/* {"types": "..."}: one document, as every other command gives. */
+static int show_text_as_json(struct cli *cli, const struct operation *operation, struct str text)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	buf_init(&out, SHOW_MAX);
+	json_writer_init(&w, &out, false);
+	json_write_object_begin(&w);
+	json_member_str(&w, operation->name, text);
+	json_write_object_end(&w);
+	return show_json(cli, buf_str(&out));
+}
+
 int show_answer(struct cli *cli, const struct operation *operation, struct str body)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
 	_cleanup_buf_ struct buf out = { 0 };
 	struct err err;
 
+	if ((operation->flags & OPERATION_TEXT) && cli_wants_json(cli))
+		return show_text_as_json(cli, operation, body);
 	if (operation->flags & OPERATION_TEXT) {
 		buf_init(&out, SHOW_MAX);
 		terminal_append(&cli->out, &out, body);

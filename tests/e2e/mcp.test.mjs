@@ -90,7 +90,7 @@ test('the tools of the facade take what their schemas say', async (t) => {
 	assert.deepEqual(inputs.mcpx_call, ['namespace', 'tool', 'arguments', 'timeoutMs', 'links']);
 	assert.deepEqual(inputs.mcpx_search, ['query', 'limit']);
 	assert.deepEqual(inputs.mcpx_types.slice(0, 1), ['namespaces']);
-	assert.deepEqual(inputs.mcpx_exec, ['source', 'file', 'options', 'timeoutSec']);
+	assert.deepEqual(inputs.mcpx_exec, ['source', 'options', 'timeoutSec']);
 	assert.deepEqual(tools.find(({ name }) => name === 'mcpx_call').inputSchema.required, ['namespace', 'tool']);
 	assert.deepEqual(tools.find(({ name }) => name === 'mcpx_types').inputSchema.properties.namespaces.items, { type: 'string' });
 	for (const { name, annotations } of tools) assert.deepEqual(Object.keys(annotations), ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'], name);
