@@ -142,7 +142,8 @@ static void test_operations_have_all_their_faces(void **state)
 		const struct operation *operation = &operations[i];
 		struct operation_parameters parameters;
 
-		assert_ptr_equal(operation_route(operation->method, operation->route, &parameters), operation);
+		assert_ptr_equal(operation_route(operation->method, operation->route, &parameters),
+				 operation);
 		assert_int_equal(operation->command.n > 0, i < OPERATION_COMMANDS);
 		assert_true(operation->summary.n > 0);
 		assert_true((operation->tool.n > 0) != (operation->alone.n > 0));

@@ -45,7 +45,7 @@ function project(t) {
 }
 
 test('every operation has its row here', () => {
-	assert.deepEqual(typed.map(([name]) => name).sort(), operations.map(({ name }) => name).sort());
+	assert.deepEqual(typed.map(([name]) => name).sort(), operations.filter(({ command }) => command).map(({ name }) => name).sort());
 });
 
 test('each command prints one document of the shape that its operation promises', async (t) => {
@@ -128,7 +128,7 @@ test('commands that are no operation print documents too, and so do failures', a
 	};
 	assert.deepEqual(Object.keys((await document('--version', '--json'))[1]), ['version']);
 	const [, { commands }] = await document('help', '--json');
-	for (const { command } of operations) assert.ok(commands.some((one) => one.command === command), command);
+	for (const { command } of operations.filter((one) => one.command)) assert.ok(commands.some((one) => one.command === command), command);
 	assert.equal((await document('help', 'call', '--json'))[1].commands.length, 1);
 	assert.ok((await document('config', '--json'))[1].sources.length > 0);
 	assert.ok((await document('settings', 'list', '--json'))[1].settings.length > 50);

@@ -35,7 +35,7 @@ test('version and help need neither daemon nor configuration', async (t) => {
 	assert.match((await run(scratch, ['--version'])).stdout, /^mcpx \d+\.\d+\.\d+\n$/);
 	const help = await run(scratch, ['help']);
 	assert.equal(help.status, 0);
-	for (const { command } of JSON.parse(fs.readFileSync(path.join(root, 'src/api/operations.json'), 'utf8')).operations) {
+	for (const { command } of JSON.parse(fs.readFileSync(path.join(root, 'src/api/operations.json'), 'utf8')).operations.filter((one) => one.command)) {
 		assert.ok(help.stdout.includes(`  ${command} `), command);
 		assert.equal((await run(scratch, ['help', ...command.split(' ')])).status, 0);
 	}
