@@ -2,8 +2,18 @@
  * arena.h - memory that is released all at once: one arena per request, message, document or configuration.
  *
  * An arena hands out zero-cost slices of large blocks and frees them together in arena_release(). Single objects are never
- * freed. Allocation cannot fail: what feeds an arena is bounded where it enters the program (a body, a line, a file), and an
- * arena that passes its own maximum is a BUG of ours. Not thread-safe; an arena may be moved to another thread whole.
+ * freed. Allocation cannot fail: an arena that passes its own maximum is a BUG of ours. Not thread-safe; an arena may be moved
+ * to another thread whole.
+ *
+ * So that nothing from outside can bring that about, there is one rule for what goes into an arena:
+ *
+ * - Copies of an input, a few of them. An input is bounded where it enters the program, to ARENA_INPUT_MAX at most (which
+ *   src/daemon/limits.c checks of the settings that bound inputs), so that an arena has room for eight.
+ * - Of something that an input has many of (elements, members, names), a thing each only when their number has a maximum of its
+ *   own, which is checked before anything is allocated. "0," is two bytes, a view of its element 16. What has no such maximum is
+ *   walked (jsonrpc_elements(), json_for_each()), with an arena of its own for each step where one is needed.
+ * - Nothing that grows by being copied larger again and again: that takes memory with the square. Grow a struct buf or an array
+ *   from xrealloc(), and copy the result once.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -22,8 +32,10 @@ struct arena {
 /* Ready for use, holding nothing. `max` bounds all blocks together, in bytes; 0 means ARENA_MAX_DEFAULT. */
 void arena_init(struct arena *arena, size_t max);
 enum {
-	ARENA_MAX_DEFAULT = 1 << 30
-}; /* a bound against our own mistakes: what feeds arenas has its own, smaller ones */
+	ARENA_MAX_DEFAULT = 1 << 30, /* a bound against our own mistakes */
+	ARENA_INPUT_MAX =
+		ARENA_MAX_DEFAULT / 8, /* what one input (a message, a body, a file) may have at most */
+};
 
 /* Frees everything that came from the arena. It may be used again. Accepts a zeroed arena. */
 void arena_release(struct arena *arena);

@@ -15,8 +15,7 @@
 #include <limits.h>
 
 enum {
-	LISTING_MAX = 1 << 20, /* bytes of the listing: a few hundred places, each a path and a note */
-	SCHEMA_MAX = 4 << 20,  /* bytes of the schema's file */
+	SCHEMA_MAX = 4 << 20, /* bytes of the schema's file */
 };
 
 static int show_path(struct cli *cli)
@@ -24,7 +23,7 @@ static int show_path(struct cli *cli)
 	_cleanup_buf_ struct buf out = { 0 };
 	struct err err;
 
-	buf_init(&out, LISTING_MAX);
+	buf_init(&out, SHOW_MAX);
 	for (size_t i = 0; i < cli->config->source_count && out.n == 0; i++)
 		if (cli->config->sources[i].loaded)
 			terminal_append(&cli->out, &out, cli->config->sources[i].path);
@@ -129,7 +128,7 @@ static int show_sources_json(struct cli *cli)
 	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
-	buf_init(&out, LISTING_MAX);
+	buf_init(&out, SHOW_MAX);
 	json_writer_init(&w, &out, false);
 	json_write_object_begin(&w);
 	json_write_key(&w, STR("sources"));
@@ -141,7 +140,7 @@ static int show_sources_json(struct cli *cli)
 	write_ignored(&w, config);
 	write_misspelt(&w, &cli->environment);
 	json_write_object_end(&w);
-	return show_json(cli, buf_str(&out));
+	return buf_failed(&out) ? show_buf(cli, &out) : show_json(cli, buf_str(&out));
 }
 
 static void source_line(const struct config_source *source, struct buf *out)
@@ -202,7 +201,7 @@ static int show_sources(struct cli *cli, bool all)
 	const struct config *config = cli->config;
 	_cleanup_buf_ struct buf out = { 0 };
 
-	buf_init(&out, LISTING_MAX);
+	buf_init(&out, SHOW_MAX);
 	/* A file that is there and is not read is worth a word, a place where there is none only when asked for. */
 	for (size_t i = 0; i < config->source_count; i++)
 		if (config->sources[i].loaded || config->sources[i].note.n || all)

@@ -1,6 +1,23 @@
 #include "base/base.h"
 #include "daemon/limits.h"
+
+#include "base/arena.h"
 #include "io/random.h"
+#include "json/json.h"
+
+/*
+ * What a user may set at most is checked against what the code can hold. generate.py keeps every int within an unsigned. What one message, body, frame or
+ * catalogue may have is a fraction of an arena, because handling it takes a few copies.
+ */
+_Static_assert(MOST_JSON_MAX_DEPTH <= JSON_DEPTH_MAX, "json.maxDepth is more than the parser takes");
+_Static_assert(MOST_POOL_LINE_MAX <= ARENA_INPUT_MAX, "pool.lineMax is more than an arena takes");
+_Static_assert(MOST_CATALOG_MAX_BYTES <= ARENA_INPUT_MAX, "catalog.maxBytes is more than an arena takes");
+_Static_assert(MOST_HTTP_CALL_BODY_LIMIT <= ARENA_INPUT_MAX,
+	       "http.callBodyLimit is more than an arena takes");
+_Static_assert(MOST_HTTP_BODY_LIMIT <= ARENA_INPUT_MAX, "http.bodyLimit is more than an arena takes");
+_Static_assert(MOST_EXEC_FRAME_MAX <= ARENA_INPUT_MAX, "exec.frameMax is more than an arena takes");
+_Static_assert(MOST_EXEC_OUTPUT_MAX <= ARENA_INPUT_MAX, "exec.outputMax is more than an arena takes");
+_Static_assert(MOST_EXEC_SOURCE_MAX <= ARENA_INPUT_MAX, "exec.sourceMax is more than an arena takes");
 
 void limits_of_http(const struct settings *set, struct http_limits *ret_limits)
 {

@@ -62,7 +62,7 @@ struct str config_resolve(const struct config_loader *l, struct str base, struct
 
 struct str config_where(const struct config_file *file, const struct spot *spot, struct arena *arena)
 {
-	struct spot_position at = spot_find(spot, file->text);
+	struct spot_position at = spot_find(file->spots, spot);
 
 	return arena_printf(arena, "%s:%u:%u", file->path.p, at.line, at.column);
 }
@@ -73,7 +73,7 @@ int config_blame(const struct config_file *file, const struct spot *spot, int co
 
 	if (!err)
 		return code;
-	at = spot_find(spot, file->text);
+	at = spot_find(file->spots, spot);
 	code = err_prefix(err, code, "%s:%u:%u", file->path.p, at.line, at.column);
 	err->line = at.line;
 	err->column = at.column;
@@ -115,7 +115,7 @@ void config_note_ignored(struct config_loader *l, const struct config_file *file
 			 struct str key, bool unclaimed)
 {
 	struct config_ignored_node *node = arena_new(l->arena, struct config_ignored_node);
-	struct spot_position at = spot_find(spot, file->text);
+	struct spot_position at = spot_find(file->spots, spot);
 
 	node->key = (struct config_ignored_key){ .file = file->path,
 						 .key = arena_copy(l->arena, key),
@@ -132,6 +132,7 @@ static int parse_file(struct config_file *file, struct err *err)
 
 	if (r < 0)
 		return blame_syntax(file, r, err);
+	spot_finder_init(file->spots, file->text);
 	if (!json_is(json_root(&file->doc), JSON_OBJECT)) {
 		r = err_set(err, ERR_INVALID, "a configuration file holds an object: { ... }");
 		return config_blame(file, NULL, r, err);
@@ -152,6 +153,7 @@ int config_file_read(struct config_loader *l, struct str path, struct config_fil
 	struct config_file *file = arena_new(l->arena, struct config_file);
 	int r;
 
+	file->spots = arena_new(l->arena, struct spot_finder);
 	file->path = arena_copy(l->arena, path);
 	file->real = real_path(file->path, l->arena);
 	file->base = arena_copy(l->arena, base_of(file->path));

@@ -36,6 +36,7 @@ struct config_file {
 	bool absent;   /* gone when the configuration was read again: empty, until it is back */
 	struct str text;
 	struct json_doc doc;
+	struct spot_finder *spots; /* in text */
 	struct config_file *next;
 };
 

@@ -338,7 +338,7 @@ static struct config_server_node *add_server(struct config_loader *l, const stru
 					     const struct spot *spot, struct str name)
 {
 	struct config_server_node *node = arena_new(l->arena, struct config_server_node);
-	struct spot_position at = spot_find(spot, file->text);
+	struct spot_position at = spot_find(file->spots, spot);
 
 	node->server = (struct config_server){ .name = arena_copy(l->arena, name),
 					       .file = file->path,

@@ -3,7 +3,7 @@
 
 generate.py SETTINGS SERVERS NAMES_H TABLE_C SCHEMA_JSON SETTINGS_MD
 
-NAMES_H      enum setting and the CHOICE_ constants
+NAMES_H      enum setting, the CHOICE_ constants of enums and the MOST_ constants of numbers
 TABLE_C      the declarations (registry.h)
 SCHEMA_JSON  JSON Schema of the configuration file
 SETTINGS_MD  the table for users; docs/settings.md is a copy of it, which a test compares
@@ -20,7 +20,7 @@ SCOPES = ["daemon", "client", "call", "plugin"]
 KEYS = {"path", "kind", "default", "scope", "hot", "plumbing", "text", "detail", "enum", "enumAliases", "min", "max",
         "env", "flag", "envAliases", "flagAliases", "commands", "aliasCommands", "notInFile", "repeats", "form", "fileKey"}
 FORMS = {"variables": "list", "urlPath": "string"}
-INT64_MAX = 2**63 - 1
+INT_MOST = 2**31 - 1  # so that an int setting is an unsigned everywhere
 DURATION_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 BYTE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
 
@@ -85,12 +85,7 @@ def check(setting, spellings):
     if "form" in setting and FORMS.get(setting["form"]) != kind:
         fail(path, f"the kind {kind} has no form {setting['form']}")
     if kind in NUMBERS:
-        try:
-            low, value, high = bounds(setting)[0], NUMBERS[kind](default), bounds(setting)[1]
-        except ValueError as problem:
-            fail(path, problem)
-        if not low <= value <= high:
-            fail(path, f"the default {default} is outside min and max")
+        check_number(setting)
     names = [("variable", setting["env"]), ("flag", setting["flag"])]
     names += [("variable", name) for name in setting["envAliases"]]
     names += [("flag", name) for name in setting["flagAliases"]]
@@ -101,11 +96,28 @@ def check(setting, spellings):
             spellings[name] = path
 
 
+def check_number(setting):
+    """Every number has both bounds: what a user may write must not take all memory, nor make what it bounds useless. Zero is a value like any
+    other unless the text says what it stands for, as it must when zero is allowed."""
+    path, kind, default = setting["path"], setting["kind"], setting["default"]
+    for key in ("min", "max"):
+        if key not in setting:
+            fail(path, f"{key} is missing")
+    try:
+        value, (low, high) = NUMBERS[kind](default), bounds(setting)
+    except ValueError as problem:
+        fail(path, problem)
+    if not low <= value <= high:
+        fail(path, f"the default {default} is outside min and max")
+    if kind == "int" and not 0 <= low <= high <= INT_MOST:
+        fail(path, f"an int is between 0 and {INT_MOST}")
+    if low == 0 and not re.search(r"\b0 (for|lets) ", setting["text"]):
+        fail(path, "min is zero, so the text says what 0 stands for")
+
+
 def bounds(setting):
     parse = NUMBERS[setting["kind"]]
-    lowest = -INT64_MAX if setting["kind"] == "int" else 0
-    return (parse(setting["min"]) if "min" in setting else lowest,
-            parse(setting["max"]) if "max" in setting else INT64_MAX)
+    return parse(setting["min"]), parse(setting["max"])
 
 
 def load(file_name):
@@ -144,7 +156,10 @@ def names_h(settings):
             prefix = "CHOICE_" + spelling(setting["path"], "_").upper() + "_"
             choices = ", ".join(prefix + constant(word) for word in setting["enum"])
             out += [f"/* {setting['path']} */", f"enum {{ {choices} }};", ""]
-    out += ["#endif", ""]
+    out.append("/* The max of every number, in milliseconds and bytes, for static assertions. */")
+    out += [f"#define MOST_{spelling(setting['path'], '_').upper()} INT64_C({bounds(setting)[1]})"
+            for setting in settings if setting["kind"] in NUMBERS]
+    out += ["", "#endif", ""]
     return "\n".join(out)
 
 
@@ -222,8 +237,7 @@ def value_schema(setting):
     else:
         schema = dict(SCHEMAS[setting["kind"]])
     if setting["kind"] == "int":
-        low, high = bounds(setting)
-        schema.update({"minimum": low} if low > -INT64_MAX else {}, **({"maximum": high} if high < INT64_MAX else {}))
+        schema["minimum"], schema["maximum"] = bounds(setting)
     return schema
 
 
@@ -276,6 +290,8 @@ def row_md(setting):
     marks = [word for word in ("hot", "plumbing") if setting.get(word)]
     default = f"`{setting['default']}`" if setting["default"] else "empty"
     kind = " / ".join(setting["enum"]) if setting["kind"] == "enum" else setting["kind"]
+    if "min" in setting:
+        kind += f", `{setting['min']}` to `{setting['max']}`"
     text = setting["text"][0].upper() + setting["text"][1:] + "."
     if "detail" in setting:
         text += " " + setting["detail"]
@@ -287,7 +303,10 @@ def settings_md(settings):
     out = ["# Every setting", "",
            "Made from `src/settings/settings.json`; [configuration.md](configuration.md) says where a value may come from.",
            "The third column is the default. The fourth says which process acts on the setting, whether a change takes effect at",
-           "once (hot), and whether it is an internal that there is no ordinary reason to change (plumbing)."]
+           "once (hot), and whether it is an internal that there is no ordinary reason to change (plumbing).",
+           "",
+           "Every number has a least and a most value, which are part of its kind. Zero is no special value: where it is allowed, the",
+           "text says what it stands for; elsewhere it is below the least."]
     section = None
     for setting in settings:
         if setting["path"].split(".")[0] != section:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-GOOD = {"path": "pool.max", "kind": "int", "default": "4", "scope": "daemon", "text": "most instances"}
+GOOD = {"path": "pool.max", "kind": "int", "default": "4", "min": "1", "max": "9", "scope": "daemon", "text": "most instances"}
 SERVERS = {"entry": [], "block": []}
 OUTPUTS = ["names.h", "table.c", "schema.json", "settings.md"]
 
@@ -25,6 +25,13 @@ REFUSED = [
     ({"kind": "enum"}, "pool.max: an enum, and only an enum, lists its values in enum"),
     ({"kind": "enum", "enum": ["a"], "default": "b"}, "pool.max: the default b is not among its values"),
     ({"kind": "bool", "default": "yes"}, "pool.max: the default yes is neither true nor false"),
+    ({"min": None}, "pool.max: min is missing"),
+    ({"max": None}, "pool.max: max is missing"),
+    ({"kind": "bytes", "default": "1MiB", "max": None}, "pool.max: max is missing"),
+    ({"kind": "duration", "default": "1s", "min": None}, "pool.max: min is missing"),
+    ({"max": "9223372036854775807"}, "pool.max: an int is between 0 and 2147483647"),
+    ({"min": "-1"}, "pool.max: an int is between 0 and 2147483647"),
+    ({"min": "0"}, "pool.max: min is zero, so the text says what 0 stands for"),
     ({"kind": "duration", "default": "5"}, "pool.max: is no duration"),
     ({"kind": "bytes", "default": "5 apples"}, "pool.max: is no size in bytes"),
     ({"max": "3"}, "pool.max: the default 4 is outside min and max"),
@@ -62,9 +69,10 @@ def a_path_is_declared_once():
 
 
 def a_setting_reaches_every_output():
-    told, made = generate([{**GOOD, "min": "1"}])
-    expected = ["SETTING_POOL_MAX, /* pool.max */", ".min = INT64_C(1),", '"minimum": 1', "| `pool.max` | int | `4` | daemon |"]
-    missing = [text for text, output in zip(expected, made) if text not in output]
+    told, made = generate([GOOD])
+    expected = [(0, "SETTING_POOL_MAX, /* pool.max */"), (0, "#define MOST_POOL_MAX INT64_C(9)"), (1, ".min = INT64_C(1),"),
+                (2, '"minimum": 1'), (3, "| `pool.max` | int, `1` to `9` | `4` | daemon |")]
+    missing = [text for output, text in expected if made and text not in made[output]]
     return bool(made) and not missing, told + str(missing)
 
 

@@ -27,7 +27,7 @@ static int set_up(void **state)
 	unsigned used;
 
 	scratch_init(&w->scratch);
-	scratch_write(&w->scratch, "a/b/.mcpx.json", "{\"pool\":{\"max\":2},\"http\":{\"connections\":7}}");
+	scratch_write(&w->scratch, "a/b/.mcpx.json", "{\"pool\":{\"max\":2},\"http\":{\"connections\":70}}");
 	scratch_write(&w->scratch, "a/.mcpx.json", "{\"pool\":\n{\"max\":3}}");
 	entries = arena_array(&w->scratch.arena, const char *, 3);
 	entries[0] = arena_printf(&w->scratch.arena, "HOME=%s/home", w->scratch.root.p).p;
@@ -125,13 +125,13 @@ static void what_waits_for_a_restart_is_shown(void **state)
 	struct world *w = *state;
 	struct config *next;
 
-	scratch_write(&w->scratch, "a/b/.mcpx.json", "{\"http\":{\"connections\":8}}");
+	scratch_write(&w->scratch, "a/b/.mcpx.json", "{\"http\":{\"connections\":80}}");
 	assert_int_equal(config_reload(&next, w->config, w->set, &w->environment, NULL), 0);
 	config_free(&w->config);
 	w->config = next;
 	assert_int_equal(settings_add_config(w->set, w->config, true, NULL), 0);
 	setting_write_record(w->set, SETTING_HTTP_CONNECTIONS, &w->w);
-	assert_int_not_equal(str_find(buf_str(&w->out), STR("\"pending\":\"8\"")), STR_NONE);
+	assert_int_not_equal(str_find(buf_str(&w->out), STR("\"pending\":\"80\"")), STR_NONE);
 }
 
 static size_t count_records(struct world *w, const struct setting_filter *filter)

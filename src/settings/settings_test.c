@@ -105,7 +105,7 @@ static void a_wrong_flag_says_what_is_wrong(void **state)
 	flag_fails(set, "--artifacts-gc-interval=10ms", NULL,
 		   "--artifacts-gc-interval: 10ms is too short; the least is 1s");
 	flag_fails(set, "--http-header-limit=1B", NULL,
-		   "--http-header-limit: 1B is too small; the least is 1KiB");
+		   "--http-header-limit: 1B is too small; the least is 4KiB");
 	settings_free(&set);
 }
 
@@ -428,14 +428,14 @@ static void a_reload_changes_hot_settings_only(void **state)
 	struct loaded l;
 
 	(void)state;
-	load(&l, "{\"pool\":{\"max\":2},\"http\":{\"connections\":10},\"proto\":{\"mcpPath\":\"/x\"}}");
-	reload(&l, "{\"pool\":{\"max\":5},\"http\":{\"connections\":20}}");
+	load(&l, "{\"pool\":{\"max\":2},\"http\":{\"connections\":100},\"proto\":{\"mcpPath\":\"/x\"}}");
+	reload(&l, "{\"pool\":{\"max\":5},\"http\":{\"connections\":200}}");
 	assert_int_equal(settings_int(l.set, SETTING_POOL_MAX), 5);
-	assert_int_equal(settings_int(l.set, SETTING_HTTP_CONNECTIONS), 10);
+	assert_int_equal(settings_int(l.set, SETTING_HTTP_CONNECTIONS), 100);
 	assert_string_equal(settings_string(l.set, SETTING_PROTO_MCP_PATH).p, "/x");
 	reload(&l, "{}");
 	assert_int_equal(settings_int(l.set, SETTING_POOL_MAX), 4);
-	assert_int_equal(settings_int(l.set, SETTING_HTTP_CONNECTIONS), 10);
+	assert_int_equal(settings_int(l.set, SETTING_HTTP_CONNECTIONS), 100);
 	unload(&l);
 }
 

@@ -57,13 +57,10 @@ static size_t skip_value(struct str text, size_t at)
 	return at;
 }
 
-/* From the value at `at`, an object or an array, to its `index`-th key or element. */
-static size_t enter(struct str text, size_t at, size_t index)
+/* From the first key or element of a container, at `at`, to the one `steps` behind it. */
+static size_t advance(struct str text, bool object, size_t at, size_t steps)
 {
-	bool object = at < text.n && text.p[at] == '{';
-
-	at = skip_blanks(text, at + 1);
-	for (; index > 0 && at < text.n; index--) {
+	for (; steps > 0 && at < text.n; steps--) {
 		if (object)
 			at = skip_blanks(text, skip_string(text, at)) + 1;
 		at = skip_blanks(text, skip_value(text, at));
@@ -72,34 +69,83 @@ static size_t enter(struct str text, size_t at, size_t index)
 	return at;
 }
 
-static size_t offset_of(const struct spot *spot, struct str text)
+/* What a level names when it is a member: its value is behind its key. */
+static size_t value_of(struct spot_level *level, struct str text)
 {
-	size_t at;
+	size_t at = level->at, behind;
 
-	if (!spot)
-		return skip_blanks(text, 0);
-	at = offset_of(spot->within, text);
-	/* What `within` names is a member: its value is behind its key. */
-	if (spot->within && at < text.n && text.p[at] == '"') {
-		size_t behind = skip_blanks(text, skip_string(text, at));
-
+	if (level->value)
+		return level->value;
+	if (at < text.n && text.p[at] == '"') {
+		behind = skip_blanks(text, skip_string(text, at));
 		if (behind < text.n && text.p[behind] == ':')
 			at = skip_blanks(text, behind + 1);
 	}
-	return enter(text, at, spot->index);
+	return level->value = at;
 }
 
-struct spot_position spot_find(const struct spot *spot, struct str text)
+/* The way down to `spot`. `*ret_level` is the last step: one that is remembered, or a copy in `deeper`. */
+static void descend(struct spot_finder *finder, const struct spot *spot, size_t *ret_depth,
+		    struct spot_level *deeper, struct spot_level **ret_level)
 {
-	struct spot_position position = { 1, 1 };
-	size_t offset;
+	struct str text = finder->text;
+	struct spot_level *level;
+	size_t container = finder->root;
+	bool object;
 
-	text = json_skip_mark(text);
-	offset = size_min(offset_of(spot, text), text.n);
-	for (size_t i = 0; i < offset; i++) {
-		position.column++;
-		if (text.p[i] == '\n')
-			position = (struct spot_position){ position.line + 1, 1 };
+	*ret_depth = 0;
+	if (spot->within) {
+		descend(finder, spot->within, ret_depth, deeper, &level);
+		container = value_of(level, text);
+		++*ret_depth;
 	}
-	return position;
+	level = *ret_depth < SPOT_LEVELS ? &finder->levels[*ret_depth] : deeper;
+	object = container < text.n && text.p[container] == '{';
+	if (level == deeper || level->at == 0 || level->container != container || level->index > spot->index)
+		*level = (struct spot_level){ container, 0, skip_blanks(text, container + 1), 0 };
+	if (level->index < spot->index) {
+		level->at = advance(text, object, level->at, spot->index - level->index);
+		level->index = spot->index;
+		level->value = 0;
+	}
+	*ret_level = level;
+}
+
+void spot_finder_init(struct spot_finder *finder, struct str text)
+{
+	text = json_skip_mark(text);
+	*finder = (struct spot_finder){ .text = text, .root = skip_blanks(text, 0), .line = 1 };
+}
+
+/* From the last answer to `offset`, forwards or backwards. */
+static void move_to(struct spot_finder *finder, size_t offset)
+{
+	const char *p = finder->text.p;
+
+	for (; finder->offset < offset; finder->offset++)
+		if (p[finder->offset] == '\n') {
+			finder->line++;
+			finder->line_begin = finder->offset + 1;
+		}
+	while (offset < finder->line_begin) {
+		const char *newline;
+
+		finder->line--;
+		newline = memrchr(p, '\n', finder->line_begin - 1);
+		finder->line_begin = newline ? (size_t)(newline - p) + 1 : 0;
+	}
+	finder->offset = offset;
+}
+
+struct spot_position spot_find(struct spot_finder *finder, const struct spot *spot)
+{
+	struct spot_level deeper, *level;
+	size_t depth, offset = finder->root;
+
+	if (spot) {
+		descend(finder, spot, &depth, &deeper, &level);
+		offset = level->at;
+	}
+	move_to(finder, size_min(offset, finder->text.n));
+	return (struct spot_position){ finder->line, (unsigned)(finder->offset - finder->line_begin) + 1 };
 }

@@ -2,6 +2,7 @@
 #include "settings/value.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/quote.h"
 #include "base/units.h"
@@ -28,13 +29,42 @@ static int parse_bool(struct setting_value *value, struct str text, struct err *
 	return expected(err, "true or false", text);
 }
 
+static size_t digits_of(struct str text)
+{
+	size_t n = 0;
+
+	while (n < text.n && text.p[n] >= '0' && text.p[n] <= '9')
+		n++;
+	return n;
+}
+
+/* A number that no integer type holds, as it is written. */
+static int out_of_range(const struct setting_declaration *d, struct str text, struct err *err)
+{
+	char storage[BYTE_SIZE_TEXT_MAX];
+	bool negative = str_starts_with(text, STR("-"));
+	int64_t bound = negative ? d->min : d->max;
+
+	if (d->kind == SETTING_KIND_BYTES)
+		byte_size_text(storage, (uint64_t)bound);
+	else
+		snprintf(storage, sizeof(storage), "%" PRId64, bound);
+	return negative ? err_set(err, ERR_INVALID, "%s is too small; the least is %s", QUOTE(text), storage)
+			: err_set(err, ERR_INVALID, "%s is too large; the most is %s", QUOTE(text), storage);
+}
+
 static int parse_int(struct setting_value *value, const struct setting_declaration *d, struct str text,
 		     struct arena *arena, struct err *err)
 {
 	int64_t number;
 
-	if (str_to_i64(text, &number) < 0)
-		return expected(err, "an integer", text);
+	if (str_to_i64(text, &number) < 0) {
+		struct str digits = str_from(text, str_starts_with(text, STR("-")) ? 1 : 0);
+
+		if (digits.n == 0 || digits_of(digits) < digits.n)
+			return expected(err, "an integer", text);
+		return out_of_range(d, text, err);
+	}
 	if (number < d->min)
 		return err_set(err, ERR_INVALID, "%" PRId64 " is too small; the least is %" PRId64, number,
 			       d->min);
@@ -307,6 +337,7 @@ int setting_value_from_json(struct setting_value *value, const struct setting_de
 			    const struct json *json, struct arena *arena, struct err *err)
 {
 	bool list = declaration->kind == SETTING_KIND_LIST || declaration->kind == SETTING_KIND_PATHS;
+	int64_t number;
 	struct str text;
 
 	if (list && json_is(json, JSON_ARRAY))
@@ -315,6 +346,15 @@ int setting_value_from_json(struct setting_value *value, const struct setting_de
 	if (!text.p)
 		return err_set(err, ERR_INVALID, "expected %s, got %s", json_form(declaration->kind),
 			       json_type_name(json));
+	/* 3.0 and 3e0 are integers too. */
+	if (json_is(json, JSON_NUMBER)) {
+		int r = json_i64(json, &number);
+
+		if (r == ERR_TOO_LARGE)
+			return out_of_range(declaration, text, err);
+		if (r == 0)
+			text = arena_printf(arena, "%" PRId64, number);
+	}
 	return parse_text(value, declaration, text, arena, err);
 }
 
