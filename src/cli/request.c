@@ -171,8 +171,8 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 	sent.field_count = list.count;
 	r = send_once(cli, &sent, ret_answer, err);
 	/* A daemon that is just ending closes connections that it never looked at. What may be repeated is: by then there is a new one. */
-	if (r == ERR_CLOSED && request->operation && request->operation->flags & OPERATION_REPEATS &&
-	    !request->has_body_fd)
+	if (r == ERR_CLOSED && !request->has_body_fd &&
+	    (!request->operation || request->operation->flags & OPERATION_REPEATS))
 		r = send_once(cli, &sent, ret_answer, err);
 	return r;
 }

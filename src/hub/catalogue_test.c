@@ -107,21 +107,28 @@ static void test_names_that_no_api_takes_get_a_short_form(void **state)
 	catalogue_unref(&again);
 }
 
-/* A server may call all its tools the same: that costs neither memory nor time that grows faster than the list. */
-static void test_many_tools_of_one_name_get_one_name_each(void **state)
+/* The names of all tools of a server may make one function's name: that costs neither memory nor time that grows faster than the list. */
+static void test_many_tools_of_one_function_get_one_name_each(void **state)
 {
-	enum { MANY = 3000 };
+	enum { MANY = 3000, BITS = 12 };
+	_cleanup_arena_ struct arena arena = { 0 };
 	struct str *items = xcalloc(MANY, sizeof(*items));
 	struct catalogue_snapshot *s;
 
 	(void)state;
-	for (size_t i = 0; i < MANY; i++)
-		items[i] = i % 2 ? STR("{\"name\":\"odd-name\"}") : STR("{\"name\":\"odd.name\"}");
+	arena_init(&arena, 0);
+	for (size_t i = 0; i < MANY; i++) {
+		char bits[BITS + 1] = "";
+
+		for (size_t bit = 0; bit < BITS; bit++)
+			bits[bit] = i >> bit & 1 ? '-' : '.';
+		items[i] = arena_printf(&arena, "{\"name\":\"odd%sname\"}", bits);
+	}
 	s = catalogue_build(STR("ns"), items, MANY, STR(""), 1000, 7);
 	assert_int_equal(s->count, MANY);
-	assert_str(s->tools[0].function, "odd_name");
-	assert_str(s->tools[1].function, "odd_name_2");
-	assert_str(s->tools[MANY - 1].function, "odd_name_3000");
+	assert_str(s->tools[0].function, "odd____________name");
+	assert_str(s->tools[1].function, "odd____________name_2");
+	assert_str(s->tools[MANY - 1].function, "odd____________name_3000");
 	for (size_t i = 2; i < MANY; i++)
 		assert_ptr_equal(catalogue_find(s, s->tools[i].listed_name), &s->tools[i]);
 	assert_in_range(s->arena.total, 1, MANY * 512);
@@ -333,7 +340,7 @@ int main(void)
 		cmocka_unit_test(test_entries_that_are_no_tools_are_skipped_and_counted),
 		cmocka_unit_test(test_hints_have_the_defaults_of_the_specification),
 		cmocka_unit_test(test_names_that_no_api_takes_get_a_short_form),
-		cmocka_unit_test(test_many_tools_of_one_name_get_one_name_each),
+		cmocka_unit_test(test_many_tools_of_one_function_get_one_name_each),
 		cmocka_unit_test(test_ambiguous_namespaces_list_short_forms_only),
 		cmocka_unit_test(test_name_of_exactly_64_is_listed_as_it_is),
 		cmocka_unit_test(test_name_that_comes_again_is_listed_once),

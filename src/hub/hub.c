@@ -440,6 +440,7 @@ void hub_free(struct hub **freed)
 		return;
 	BUG_ON(!list_empty(&hub->calls) || !list_empty(&hub->readies));
 	timer_stop(&hub->retry);
+	prune_cancel(hub);
 	while (!list_empty(&hub->servers))
 		server_remove(list_first(&hub->servers, struct hub_server, node));
 	deferred_cancel(&hub->told);

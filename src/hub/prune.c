@@ -49,19 +49,29 @@ static void prune_work(struct job *job)
 static void prune_done(struct job *job, bool cancelled)
 {
 	struct hub_prune *prune = container_of(job, struct hub_prune, job);
-	struct hub *hub = prune->hub;
+	struct hub *hub = prune->hub; /* NULL when it was cancelled */
 	const struct map_entry *entry;
 	size_t cursor = 0;
 
-	(void)cancelled;
-	while ((entry = map_next(&prune->removed, &cursor)))
+	while (!cancelled && (entry = map_next(&prune->removed, &cursor)))
 		hub_remember_era(hub, entry->key, -1);
 	map_release(&prune->used);
 	map_release(&prune->removed);
 	arena_release(&prune->arena);
 	free(prune);
+	if (cancelled)
+		return;
 	hub->prune = NULL;
 	hub_check_stopped(hub);
+}
+
+void prune_cancel(struct hub *hub)
+{
+	if (!hub->prune)
+		return;
+	job_cancel(&hub->prune->job);
+	hub->prune->hub = NULL;
+	hub->prune = NULL;
 }
 
 void prune_begin(struct hub *hub)

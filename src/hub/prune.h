@@ -16,5 +16,7 @@ struct str prune_catalogue_name(struct str process_id, struct arena *arena);
 
 /* Looks for such catalogues on the worker pool, and forgets the eras of those that went. One that runs already will do. */
 void prune_begin(struct hub *hub);
+/* The hub goes; files may still be removed. */
+void prune_cancel(struct hub *hub);
 
 #endif

@@ -15,7 +15,7 @@ static void list_tools(struct mcp_server_call *call)
 	const struct str greet = STR("{\"name\":\"greet\",\"inputSchema\":{\"type\":\"object\","
 				     "\"properties\":{\"name\":{\"type\":\"string\"}}}}");
 
-	mcp_answer_tools(call, &greet, 1);
+	mcp_answer_list(call, &greet, 1);
 }
 
 static void call_tool(struct mcp_server_call *call)
