@@ -67,8 +67,8 @@ function serve(scratch, ...args) {
 		ready: once(child.stdout, 'data'),
 		call: (id, name, args_) => line({ id, method: 'tools/call', params: { name, arguments: args_ } }),
 		async answers() {
+			child.stdin.end();
 			const { stdout } = await child.finished;
-			child.stdin.destroy();
 			return new Map(stdout.trim().split('\n').map((text) => JSON.parse(text)).map((message) => [message.id, message]));
 		},
 	};
@@ -106,8 +106,9 @@ test('a call that outlives the grace is answered with an error, over every door'
 	assert.match(v1.json.error, /shutting down/);
 	assert.equal(v1.json.outcome, 'unknown');
 	// As JSON, or as an event when something had to be sent before.
-	const message = JSON.parse(rpcAnswer.text.split('data: ').at(-1));
-	assert.match(message.error.message, /shutting down/);
+	const { result } = JSON.parse(rpcAnswer.text.split('data: ').at(-1));
+	assert.equal(result.isError, true);
+	assert.match(result.content[0].text, /shutting down/);
 	assert.match((await served.answers()).get(1).error.message, /shutting down/);
 	await assertStopped(scratch, daemon);
 });
