@@ -24,7 +24,7 @@ static void answer_metadata(struct api_call *call, unsigned status, const struct
 
 	api_writer_init(&w, &out);
 	artifact_write(&w, artifact);
-	api_answer_json(call, status, buf_take(&out));
+	api_answer_json(call, status, &out);
 }
 
 /* -- putting ------------------------------------------------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ static void list_done(struct artifact_list *list, const struct artifact *artifac
 		artifact_write(&w, &artifacts[i]);
 	json_write_array_end(&w);
 	json_write_object_end(&w);
-	api_answer_json(call, 200, buf_take(&out));
+	api_answer_json(call, 200, &out);
 }
 
 static void list_cancelled(struct api_call *call)
@@ -301,7 +301,7 @@ static void delete_done(struct artifact_delete *operation, const struct err *err
 	json_write_object_begin(&w);
 	json_member_str(&w, STR("deleted"), state->id);
 	json_write_object_end(&w);
-	api_answer_json(state->call, 200, buf_take(&out));
+	api_answer_json(state->call, 200, &out);
 }
 
 static void delete_cancelled(struct api_call *call)

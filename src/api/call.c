@@ -486,7 +486,7 @@ static void tool_text_kept(struct long_text *text)
 	json_write_object_end(&w);
 	free((char *)state->body.p);
 	call_over(call);
-	mcp_answer_result(call->mcp, buf_str(&out));
+	api_answer_model(call->mcp, &out);
 }
 
 static void tool_text_cancelled(struct api_call *call)
@@ -538,7 +538,7 @@ static void answer_tool(struct api_call *call, struct str body, bool json)
 	json_write_object_end(&w);
 	free((char *)body.p);
 	call_over(call);
-	mcp_answer_result(call->mcp, buf_str(&out));
+	api_answer_model(call->mcp, &out);
 }
 
 static void answer_body(struct api_call *call, unsigned status, struct str type, struct str body)
@@ -553,14 +553,42 @@ static void answer_body(struct api_call *call, unsigned status, struct str type,
 	http_respond_take(call->http, &answer, body);
 }
 
-void api_answer_json(struct api_call *call, unsigned status, struct str body)
+static void answer_too_long(struct err *err)
 {
-	answer_body(call, status, STR("application/json"), body);
+	err_set(err, ERR_TOO_LARGE,
+		"the answer is longer than %d MiB: ask for less, such as the tools of one server at a time",
+		ANSWER_MAX >> 20);
+}
+
+void api_answer_model(struct mcp_server_call *mcp, const struct buf *out)
+{
+	struct err err;
+
+	if (!buf_failed(out)) {
+		mcp_answer_result(mcp, buf_str(out));
+		return;
+	}
+	answer_too_long(&err);
+	mcp_answer_tool_error(mcp, str_of(err.message));
+}
+
+void api_answer_json(struct api_call *call, unsigned status, struct buf *out)
+{
+	struct err err;
+
+	if (!buf_failed(out)) {
+		answer_body(call, status, STR("application/json"), buf_take(out));
+		return;
+	}
+	buf_release(out);
+	answer_too_long(&err);
+	/* Not 413, which is about the request. */
+	api_answer_status(call, 500, &err);
 }
 
 void api_answer_written(struct api_call *call, struct buf *out)
 {
-	api_answer_json(call, 200, buf_take(out));
+	api_answer_json(call, 200, out);
 }
 
 void api_answer_text(struct api_call *call, struct str body)

@@ -65,11 +65,11 @@ int api_check_required(const struct api_call *call, struct err *err);
 
 /* -- answers ------------------------------------------------------------------------------------------------------------- */
 
-/* `body` is the storage of a buffer (buf_take()) with one JSON value; taken over. */
-void api_answer_json(struct api_call *call, unsigned status, struct str body);
-/* The same for an answer of success that was written into `out`, whose storage is taken. */
+/* `out` holds one JSON value, and its storage is taken. One that did not fit (api_writer_init()) is answered with an error that says so. */
+void api_answer_json(struct api_call *call, unsigned status, struct buf *out);
+/* The same for an answer of success. */
 void api_answer_written(struct api_call *call, struct buf *out);
-/* Plain text, taken over likewise. */
+/* Plain text, the storage of a buffer that has not failed (buf_take()); taken over. */
 void api_answer_text(struct api_call *call, struct str body);
 /* The status follows from the error's code. `diagnostics` is a raw JSON array or empty. */
 void api_answer_error(struct api_call *call, const struct err *err);
@@ -82,7 +82,10 @@ unsigned api_status_of(int code);
 void api_respond_error(struct http_request *request, unsigned status, struct str message,
 		       const struct http_field *fields, size_t count);
 
-/* For writing an answer: a buffer of at most http.responseMax... the caller gives it to api_answer_json() with buf_take(). */
+/* A tool's result for the MCP client whose call is over, from `out`, which the caller releases; an error that says so when it did not fit. */
+void api_answer_model(struct mcp_server_call *mcp, const struct buf *out);
+
+/* For writing an answer: a buffer that holds as much as any answer may have. */
 void api_writer_init(struct json_writer *w, struct buf *out);
 
 #endif

@@ -125,7 +125,7 @@ static void tools_ready(struct hub_ready *ready)
 			if (selects(&selection, snapshots[i], &snapshots[i]->tools[k]))
 				write_tool(call, snapshots[i], &snapshots[i]->tools[k], -1, &w);
 	json_write_array_end(&w);
-	api_answer_json(call, 200, buf_take(&out));
+	api_answer_json(call, 200, &out);
 }
 
 void api_tools(struct api_call *call)
@@ -154,7 +154,7 @@ static void search_ready(struct hub_ready *ready)
 	for (size_t i = 0; i < found; i++)
 		write_tool(call, hits[i].snapshot, hits[i].tool, (int)hits[i].score, &w);
 	json_write_array_end(&w);
-	api_answer_json(call, 200, buf_take(&out));
+	api_answer_json(call, 200, &out);
 }
 
 void api_search(struct api_call *call)

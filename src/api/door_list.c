@@ -7,6 +7,7 @@
 enum {
 	ESCAPED_LONGEST = 6, /* bytes that one byte of a string takes at most: \\u0001 */
 	RENAMED_EXTRA = 16,  /* {"name":"",} */
+	LIST_COPIES = 16,    /* of a snapshot, at most: its tools, renamed, and views of their members */
 };
 
 /* The Tool object with another name: every other member as the server wrote it, in its order. */
@@ -135,7 +136,7 @@ void door_make_list(struct api_door *door)
 {
 	struct hub *hub = door->api->hub;
 	struct hub_server *server;
-	size_t room = OPERATION_COUNT;
+	size_t room = OPERATION_COUNT, held = ARENA_MAX_DEFAULT;
 	struct map names;
 
 	if (door->generation == hub->generation)
@@ -145,8 +146,13 @@ void door_make_list(struct api_door *door)
 	door->generation = hub->generation;
 	door->names_err = (struct err){ 0 };
 	(void)check_servers(door, &door->names_err);
+	/* Each server's list has a maximum of its own, and there may be many servers. */
 	list_for_each(server, &hub->servers, node)
-		room += server->snapshot ? server->snapshot->count : 0;
+		if (server->snapshot) {
+			room += server->snapshot->count;
+			held += LIST_COPIES * server->snapshot->arena.total;
+		}
+	arena_init(&door->list_arena, held);
 	door->tools = arena_array(&door->list_arena, struct str, room);
 	list_facade(door);
 	map_init(&names, hub->limits.seed);

@@ -137,7 +137,7 @@ static void answer_model(struct exec_operation *op)
 	api_writer_init(&w, &out);
 	write_tool_result(op, &w);
 	exec_over(op);
-	mcp_answer_result(mcp, buf_str(&out));
+	api_answer_model(mcp, &out);
 }
 
 static void report_kept(struct long_text *text)
@@ -166,7 +166,7 @@ static void answer_document(struct exec_delivery *delivery)
 		api_writer_init(&w, &out);
 		exec_report_write(&op->report, &op->run, &w);
 		exec_operation_release(op);
-		api_answer_json(call, 200, buf_take(&out));
+		api_answer_json(call, 200, &out);
 	}
 }
 

@@ -3,6 +3,10 @@
 #include "base/units.h"
 #include "json/json.h"
 
+/* Of arguments, variables and names: more than the kernel passes to a program (MAX_ARG_STRLEN, ARG_MAX). */
+enum { STRINGS_MAX = 100000 };
+#define STRINGS_MAX_TEXT "100000"
+
 /* What is being read, and into what. */
 struct reading {
 	struct api_call *call;
@@ -27,12 +31,15 @@ static int take_str(struct reading *r, struct str name, const struct json *value
 static int take_strings(struct reading *r, struct str name, const struct json *value,
 			const struct str **ret_strings, size_t *ret_count, struct err *err)
 {
-	struct str *strings = arena_array(r->call->arena, struct str, json_count(value) + 1);
 	const struct json *item;
+	struct str *strings;
 	size_t n = 0;
 
 	if (!json_is(value, JSON_ARRAY))
 		return wrong(name, "an array of strings", err);
+	if (json_count(value) > STRINGS_MAX)
+		return wrong(name, "at most " STRINGS_MAX_TEXT " strings", err);
+	strings = arena_array(r->call->arena, struct str, json_count(value) + 1);
 	json_for_each(item, value) {
 		if (!json_is(item, JSON_STRING) || memchr(json_str(item).p, '\0', json_str(item).n))
 			return wrong(name, "an array of strings without NUL", err);
@@ -119,12 +126,15 @@ static int read_args(struct reading *r, struct str name, const struct json *valu
 static int read_env(struct reading *r, struct str name, const struct json *value, struct err *err)
 {
 	struct arena *arena = r->call->arena;
-	struct str *variables = arena_array(arena, struct str, json_count(value) + 1);
 	const struct json *key, *text;
+	struct str *variables;
 	size_t n = 0;
 
 	if (!json_is(value, JSON_OBJECT))
 		return wrong(name, "an object of strings", err);
+	if (json_count(value) > STRINGS_MAX)
+		return wrong(name, "at most " STRINGS_MAX_TEXT " variables", err);
+	variables = arena_array(arena, struct str, json_count(value) + 1);
 	json_for_each_member(key, text, value) {
 		struct str variable = json_str(key);
 
@@ -138,6 +148,25 @@ static int read_env(struct reading *r, struct str name, const struct json *value
 	return 0;
 }
 
+/* "a,b,c" */
+static struct str join_names(struct arena *arena, const struct str *names, size_t count)
+{
+	size_t n = 0, at = 0;
+	char *text;
+
+	for (size_t i = 0; i < count; i++)
+		n += names[i].n + 1;
+	text = arena_alloc(arena, n + 1);
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			text[at++] = ',';
+		memcpy(text + at, names[i].p, names[i].n);
+		at += names[i].n;
+	}
+	text[at] = '\0';
+	return str_make(text, at);
+}
+
 static int read_ns(struct reading *r, struct str name, const struct json *value, struct err *err)
 {
 	const struct str *names;
@@ -147,9 +176,7 @@ static int read_ns(struct reading *r, struct str name, const struct json *value,
 		return take_str(r, name, value, &r->options->selection, err);
 	if (take_strings(r, name, value, &names, &count, err) < 0)
 		return err->code;
-	for (size_t i = 0; i < count; i++)
-		r->options->selection =
-			arena_concat(r->call->arena, r->options->selection, i ? STR(",") : STR(""), names[i]);
+	r->options->selection = join_names(r->call->arena, names, count);
 	return 0;
 }
 

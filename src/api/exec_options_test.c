@@ -322,6 +322,31 @@ static void directories_are_for_callers_here(void **state)
 
 #define WITH_FIXTURE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+static struct buf many_strings(const char *before, size_t count)
+{
+	struct buf text = { .max = 8 * count + 64 };
+
+	buf_append(&text, str_of(before));
+	for (size_t i = 0; i < count; i++)
+		buf_append(&text, i ? STR(",\"a\"") : STR("\"a\""));
+	buf_append(&text, STR("]}"));
+	return text;
+}
+
+/* A body of a few hundred kilobytes names many: they cost what they are, and not the square of it. */
+static void many_names_cost_what_they_are(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_buf_ struct buf names = many_strings("{\"ns\":[", 50000);
+	_cleanup_buf_ struct buf too_many = many_strings("{\"args\":[", 100001);
+	struct exec_options read = takes(state, buf_cstr(&names));
+
+	assert_int_equal(read.selection.n, 2 * 50000 - 1);
+	assert_true(str_ends_with(read.selection, STR(",a,a")));
+	assert_in_range(f->arena.total, 1, 50000 * 100);
+	refuses(state, buf_cstr(&too_many), "options.args must be at most 100000 strings");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +365,7 @@ int main(void)
 		WITH_FIXTURE(variables_have_names),
 		WITH_FIXTURE(unknown_options_are_refused),
 		WITH_FIXTURE(directories_are_for_callers_here),
+		WITH_FIXTURE(many_names_cost_what_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,18 +85,20 @@ static void drop_last_line(struct api_call *call)
 }
 
 /* The last line of a relayed call: the ordinary answer, and its status. */
-static void finish_stream(struct tool_call *state, unsigned status, struct str body)
+static void finish_stream(struct tool_call *state, unsigned status, struct buf *body)
 {
 	struct json_writer w;
 	struct buf out;
 
 	api_writer_init(&w, &out);
 	json_write_object_begin(&w);
-	json_member_u64(&w, STR("status"), status);
-	json_member_raw(&w, STR("body"), body);
+	json_member_u64(&w, STR("status"), buf_failed(body) ? 500 : status);
+	json_member_raw(&w, STR("body"),
+			buf_failed(body) ? STR("{\"error\":\"the answer is too long to be told\"}")
+					 : buf_str(body));
 	json_write_object_end(&w);
 	buf_append_char(&out, '\n');
-	free((char *)body.p);
+	buf_release(body);
 	state->last_line = buf_take(&out);
 	state->call->cancelled = drop_last_line;
 	(void)send_last_line(state);
@@ -109,6 +111,13 @@ static void answer_model(struct tool_call *state, struct str result)
 	state->call->api->active--;
 	state->call->cancelled = NULL;
 	mcp_answer_result(state->call->mcp, result);
+}
+
+static void answer_model_written(struct tool_call *state, const struct buf *out)
+{
+	state->call->api->active--;
+	state->call->cancelled = NULL;
+	api_answer_model(state->call->mcp, out);
 }
 
 /* The text of a result that is nothing but text; .p NULL for any other. */
@@ -147,7 +156,7 @@ static void result_kept(struct long_text *text)
 	if (state->is_error)
 		json_member_bool(&w, STR("isError"), true);
 	json_write_object_end(&w);
-	answer_model(state, buf_str(&out));
+	answer_model_written(state, &out);
 }
 
 /* Text is kept as text, anything else as the JSON that the server sent. */
@@ -197,9 +206,9 @@ static void answer_call(struct tool_call *state, struct str result)
 	api_writer_init(&w, &out);
 	write_call_result(state, result, &w);
 	if (state->streaming)
-		finish_stream(state, 200, buf_take(&out));
+		finish_stream(state, 200, &out);
 	else
-		api_answer_json(state->call, 200, buf_take(&out));
+		api_answer_json(state->call, 200, &out);
 }
 
 static const char *outcome_name(enum mcp_outcome outcome)
@@ -260,7 +269,7 @@ static void fail_model(struct tool_call *state, const struct hub_call_result *re
 	write_failure(state, result, &w);
 	json_member_bool(&w, STR("isError"), true);
 	json_write_object_end(&w);
-	answer_model(state, buf_str(&out));
+	answer_model_written(state, &out);
 }
 
 static void fail_call(struct tool_call *state, const struct hub_call_result *result)
@@ -278,9 +287,9 @@ static void fail_call(struct tool_call *state, const struct hub_call_result *res
 	api_writer_init(&w, &out);
 	write_failure(state, result, &w);
 	if (state->streaming)
-		finish_stream(state, status, buf_take(&out));
+		finish_stream(state, status, &out);
 	else
-		api_answer_json(state->call, status, buf_take(&out));
+		api_answer_json(state->call, status, &out);
 }
 
 static void media_stored(struct media_intercept *media, struct str value, const struct artifact *artifacts,

@@ -13,6 +13,7 @@ enum {
 	TYPE_DEPTH_MAX = 24,
 	TYPE_BYTES_MAX = 256 * 1024, /* of all texts for one tool */
 	ALIASES_MAX = 256,	     /* definitions of one tool */
+	ALIAS_NAME_MAX = 100,	     /* bytes of a definition's name; a longer one is cut */
 	PARTS_MAX = 64,	      /* of one union or intersection; more of either is cut off with `unknown` */
 	MEMBERS_MAX = 1000,   /* of one object; more are `unknown` by any name */
 	REFERENCES_MAX = 16,  /* that lead to nothing but each other */
@@ -66,11 +67,12 @@ static void append_within(struct buf *out, struct type type, enum binding bindin
 		buf_append_char(out, ')');
 }
 
+/* A type that is too long, be it for the words of its comments, is `unknown`. */
 static struct str keep(struct schema_types *types, struct buf *text)
 {
-	struct str kept = arena_copy(types->arena, buf_str(text));
+	struct str kept = buf_failed(text) ? type_unknown.text : arena_copy(types->arena, buf_str(text));
 
-	types->bytes += kept.n;
+	types->bytes += buf_failed(text) ? TYPE_BYTES_MAX : kept.n;
 	buf_release(text);
 	return kept;
 }
@@ -81,7 +83,7 @@ static struct type join(struct schema_types *types, const struct parts *parts, e
 
 	if (parts->count == 1)
 		return parts->at[0];
-	buf_init(&text, ARENA_MAX_DEFAULT);
+	buf_init(&text, TYPE_BYTES_MAX);
 	for (size_t i = 0; i < parts->count; i++) {
 		if (i)
 			buf_append(&text, binding == BINDS_UNION ? STR(" | ") : STR(" & "));
@@ -132,12 +134,12 @@ static void append_comment_line(struct buf *out, struct str line)
 
 static struct str value_text(struct arena *arena, const struct json *value)
 {
-	_cleanup_buf_ struct buf text = { .max = ARENA_MAX_DEFAULT };
+	_cleanup_buf_ struct buf text = { .max = TYPE_BYTES_MAX };
 	struct json_writer w;
 
 	json_writer_init(&w, &text, false);
 	json_write_value(&w, value);
-	return arena_copy(arena, buf_str(&text));
+	return buf_failed(&text) ? type_unknown.text : arena_copy(arena, buf_str(&text));
 }
 
 /* What stands between a description and more of it. */
@@ -193,14 +195,14 @@ void schema_write_name(struct buf *out, struct str name)
 
 /* -- references ----------------------------------------------------------------------------------------------------------- */
 
-static const struct json *resolve(const struct json *root, struct str reference, struct arena *arena)
+static const struct json *resolve(const struct json *root, struct str reference)
 {
-	char *pointer;
+	_cleanup_free_ char *pointer = NULL;
 	size_t n;
 
 	if (!str_starts_with(reference, STR("#")))
 		return NULL;
-	pointer = arena_alloc(arena, reference.n + 1);
+	pointer = xmalloc(reference.n + 1);
 	if (percent_decode_into(pointer, str_from(reference, 1), 0, &n, NULL) < 0)
 		return NULL;
 	return json_pointer(root, str_make(pointer, n));
@@ -222,6 +224,7 @@ static struct str alias_name(struct schema_types *types, struct str reference)
 
 	if (str_find_char(reference, '/') == STR_NONE)
 		last = STR("Root");
+	last = str_slice(last, 0, ALIAS_NAME_MAX);
 	name = arena_concat(types->arena, types->prefix, identifier_of(types->arena, last, IDENTIFIER_TOOL),
 			    STR(""));
 	for (unsigned n = 2; name_taken(types, name); n++)
@@ -238,14 +241,14 @@ static bool is_only_reference(const struct json *schema)
 static struct type type_of_reference(struct schema_types *types, const struct json *root,
 				     struct str reference)
 {
-	const struct json *target = resolve(root, reference, types->arena);
+	const struct json *target = resolve(root, reference);
 
 	/* References that only lead on are followed to where something is said. */
 	for (unsigned i = 0; target && is_only_reference(target); i++) {
 		if (i == REFERENCES_MAX)
 			return type_unknown;
 		reference = json_str(json_get(target, STR("$ref")));
-		target = resolve(root, reference, types->arena);
+		target = resolve(root, reference);
 	}
 	if (!json_is(target, JSON_OBJECT))
 		return json_is(target, JSON_FALSE) ? atom(STR("never")) : type_unknown;
@@ -298,7 +301,7 @@ static struct type type_of_tuple(struct schema_types *types, const struct json *
 	if (rest == first)
 		rest = json_get(schema, STR("additionalItems"));
 	(void)json_u64(json_get(schema, STR("minItems")), &minimum);
-	buf_init(&text, ARENA_MAX_DEFAULT);
+	buf_init(&text, TYPE_BYTES_MAX);
 	buf_append_char(&text, '[');
 	json_for_each(item, first) {
 		struct type type = type_of(types, root, item, indent, depth);
@@ -329,7 +332,7 @@ static struct type type_of_array(struct schema_types *types, const struct json *
 		first = items; /* as drafts before 2020-12 say it */
 	if (json_count(first))
 		return type_of_tuple(types, root, schema, first, indent, depth);
-	buf_init(&text, ARENA_MAX_DEFAULT);
+	buf_init(&text, TYPE_BYTES_MAX);
 	append_within(&text, type_of(types, root, items, indent, depth), BINDS_ATOM);
 	buf_append(&text, STR("[]"));
 	return atom(keep(types, &text));
@@ -401,12 +404,17 @@ static void write_members(struct schema_types *types, const struct json *root, c
 /* "{ a: string; b?: number }" when there is nothing to say about the members and they are few; else a line for each. */
 static struct str lay_out(struct schema_types *types, struct buf *members, unsigned indent)
 {
-	struct str lines = buf_str(members), line;
+	struct str lines, line;
 	struct buf text;
-	bool narrow = lines.n <= LINE_MAX_BYTES && str_find(lines, STR("/**")) == STR_NONE &&
-		      str_find(lines, STR("{\n")) == STR_NONE;
+	bool narrow;
 
-	buf_init(&text, ARENA_MAX_DEFAULT);
+	if (buf_failed(members))
+		return keep(types, members);
+	lines = buf_str(members);
+	narrow = lines.n <= LINE_MAX_BYTES && str_find(lines, STR("/**")) == STR_NONE &&
+		 str_find(lines, STR("{\n")) == STR_NONE;
+
+	buf_init(&text, TYPE_BYTES_MAX);
 	buf_append(&text, narrow ? STR("{ ") : STR("{\n"));
 	while (narrow && str_split(&lines, '\n', &line)) {
 		if (!line.n)
@@ -444,7 +452,7 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 					? type_of(types, root, further, indent, depth).text
 					: STR("unknown"))));
 	}
-	buf_init(&members, ARENA_MAX_DEFAULT);
+	buf_init(&members, TYPE_BYTES_MAX);
 	write_members(types, root, schema, &members, indent + 1, depth);
 	write_undeclared(schema, &members, indent + 1);
 	if (further || json_count(properties) > MEMBERS_MAX) {
