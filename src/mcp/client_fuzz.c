@@ -3,6 +3,8 @@
 #include "base/base.h"
 #include "mcp/client.h"
 
+#include "base/fuzz_expand.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct fuzz {
@@ -96,8 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct mcp_client_events events = { .request = fuzz_request };
 	static struct loop *loop;
 	struct fuzz fuzz = { .transport = { .send = fuzz_send } };
-	struct str text = str_make((const char *)data, size), line;
-	uint8_t how = size ? data[0] : 0;
+	_cleanup_buf_ struct buf expanded = { 0 };
+	struct str text = fuzz_expand(&expanded, str_make((const char *)data, size)), line;
+	uint8_t how = size ? (uint8_t)text.p[0] : 0;
 
 	if (!loop)
 		BUG_ON(loop_new(&loop, NULL) < 0);

@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "mcp/jsonrpc.h"
 
+#include "base/fuzz_expand.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What was cut out of a text must lie within the text, and be JSON again. */
@@ -33,7 +35,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
 	const struct str *items;
-	struct str text = str_make((const char *)data, size), id;
+	_cleanup_buf_ struct buf expanded = { 0 };
+	struct str text = fuzz_expand(&expanded, str_make((const char *)data, size)), id, item;
+	struct jsonrpc_elements elements;
 	struct jsonrpc_members members;
 	size_t count;
 
@@ -45,6 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			BUG_ON(!items[i].n);
 			check_message(items[i], &arena);
 		}
+	if (jsonrpc_elements(text, NULL, &elements, NULL) == 0)
+		while (jsonrpc_element(&elements, &item))
+			BUG_ON(!item.n || item.p < text.p || item.p + item.n > text.p + text.n);
 	if (jsonrpc_members(text, &arena, &members, NULL) == 0)
 		for (size_t i = 0; i < members.count; i++)
 			check_part(members.at[i].raw, text);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "base/fuzz_expand.h"
 #include "settings/record.h"
 #include "settings/registry.h"
 #include "settings/scratch.h"
@@ -74,14 +75,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct settings *set = settings_new();
 	const struct settings *call = NULL;
+	_cleanup_buf_ struct buf expanded = { 0 };
+	struct str text = fuzz_expand(&expanded, str_make((const char *)data, size));
 	struct arena arena;
 	char path[64];
 
 	arena_init(&arena, 0);
-	settings_for_call(&call, set, str_make((const char *)data, size), &arena, NULL);
+	settings_for_call(&call, set, text, &arena, NULL);
 	BUG_ON(!call);
 	arena_release(&arena);
-	write_file(data, size, path);
+	write_file((const uint8_t *)text.p, text.n, path);
 	load(set, path);
 	settings_free(&set);
 	return 0;

@@ -82,6 +82,31 @@ static void claim_namespace(struct config_loader *l, struct config_server *serve
 		map_set(taken, server->namespace, server);
 }
 
+/* The number that a server without one of its own goes by: of the files the nearest counts, a flag or the environment more. */
+static int64_t pool_number(const struct config_loader *l, enum setting setting)
+{
+	/* What the set has from files is from before a reload. */
+	if (settings_source(l->set, setting) > SETTING_FROM_FILE)
+		return settings_int(l->set, setting);
+	for (const struct config_setting *s = l->contents->settings; s; s = s->next)
+		if (s->setting == setting)
+			return s->value.u.number;
+	return settings_slot(l->set, setting)->layers[SETTING_FROM_DEFAULT]->value.u.number;
+}
+
+/* A scope of global makes the most one, and whatever is the least with it: that is no mistake. */
+static void check_limits(struct config_loader *l, struct config_server *server)
+{
+	const struct config_block *own = server->block;
+	bool own_min = own->given[FIELD_MIN], own_max = own->given[FIELD_MAX];
+	int64_t min = own_min ? own->values[FIELD_MIN].u.number : pool_number(l, SETTING_POOL_MIN);
+	int64_t max = own_max ? own->values[FIELD_MAX].u.number : pool_number(l, SETTING_POOL_MAX);
+
+	if (active(server) && min > max)
+		reject(l, server, ERR_INVALID, "%s.min is %lld and %s.max only %lld",
+		       own_min ? "mcpx" : "pool", (long long)min, own_max ? "mcpx" : "pool", (long long)max);
+}
+
 static bool variable_is_set(struct config_loader *l, const struct config_server *server, struct str name)
 {
 	for (size_t i = 0; i < server->process.env_count; i++)
@@ -205,6 +230,7 @@ void config_merge(struct config_loader *l, struct config *config)
 	}
 	for (struct config_server_node *node = l->servers; node; node = node->next) {
 		apply_pool(l, &node->server);
+		check_limits(l, &node->server);
 		check_secrets(l, &node->server);
 		claim_namespace(l, &node->server, &namespaces);
 	}

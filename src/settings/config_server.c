@@ -285,17 +285,6 @@ static int check_together(struct entry *e, struct err *err)
 	return 0;
 }
 
-static int check_limits(struct entry *e, struct err *err)
-{
-	const struct config_block *block = e->block;
-	int64_t min = block->values[FIELD_MIN].u.number, max = block->values[FIELD_MAX].u.number;
-
-	if (block->given[FIELD_MIN] && block->given[FIELD_MAX] && min > max)
-		return err_set(err, ERR_INVALID, "mcpx.min is %lld and mcpx.max only %lld", (long long)min,
-			       (long long)max);
-	return 0;
-}
-
 /* `off` is what the entry says outside of its block, which knows better. */
 static void take_block(struct config_server *server, const struct config_block *block, bool off)
 {
@@ -330,8 +319,7 @@ static int read_entry(struct entry *e, const struct spot *spot, const struct jso
 	/* One that is off may be nothing but that: it takes away what a farther file defines. */
 	if (e->server->disabled)
 		return 0;
-	r = check_together(e, err);
-	return r < 0 ? r : check_limits(e, err);
+	return check_together(e, err);
 }
 
 static struct config_server_node *add_server(struct config_loader *l, const struct config_file *file,

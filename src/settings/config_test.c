@@ -641,6 +641,36 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 	}
 }
 
+static void the_least_is_at_most_the_most_wherever_they_stand(void **state)
+{
+	server_fails(*state, "{\"pool\":{\"min\":9,\"max\":2},\"mcpServers\":{\"s\":{\"command\":\"x\"}}}",
+		     ERR_INVALID, "@/one/mcpx.json:1:41: server \"s\": pool.min is 9 and pool.max only 2");
+	server_fails(*state, "{\"mcpServers\":{\"s\":{\"command\":\"x\",\"mcpx\":{\"min\":9}}}}", ERR_INVALID,
+		     "@/one/mcpx.json:1:16: server \"s\": mcpx.min is 9 and pool.max only 4");
+	server_fails(*state,
+		     "{\"pool\":{\"min\":3},\"mcpServers\":{\"s\":{\"command\":\"x\",\"mcpx\":{\"max\":2}}}}",
+		     ERR_INVALID, "@/one/mcpx.json:1:33: server \"s\": pool.min is 3 and mcpx.max only 2");
+	must_load(*state, "{\"pool\":{\"min\":9,\"max\":9},\"mcpServers\":{\"s\":{\"command\":\"x\"}}}");
+	assert_null(server(*state, "s")->error);
+}
+
+static void an_integer_may_be_written_in_any_form(void **state)
+{
+	struct world *w = *state;
+
+	must_load(w, "{\"pool\":{\"max\":3.0},\"search\":{\"limit\":3e1},\"http\":{\"bodyLimit\":1e6}}");
+	must_fail(w, "{\"pool\":{\"max\":3.5}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:10: pool.max: expected an integer, got \"3.5\"");
+	must_fail(w, "{\"pool\":{\"max\":1e23}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:10: pool.max: \"1e23\" is too large; the most is 1000");
+	must_fail(w, "{\"pool\":{\"max\":-1e23}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:10: pool.max: \"-1e23\" is too small; the least is 1");
+	must_fail(w, "{\"http\":{\"bodyLimit\":1e23}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:10: http.bodyLimit: \"1e23\" is too large; the most is 128MiB");
+	must_fail(w, "{\"pool\":{\"max\":\"99999999999999999999\"}}", ERR_INVALID,
+		  "@/one/mcpx.json:1:10: pool.max: \"99999999999999999999\" is too large; the most is 1000");
+}
+
 static void a_malformed_pattern_names_its_field(void **state)
 {
 	struct world *w = *state;
@@ -938,6 +968,8 @@ int main(void)
 		IN_WORLD(relative_paths_start_where_the_file_speaks_for),
 		IN_WORLD(a_mistake_disables_only_its_server),
 		IN_WORLD(mistakes_of_entries_are_told_with_their_place),
+		IN_WORLD(the_least_is_at_most_the_most_wherever_they_stand),
+		IN_WORLD(an_integer_may_be_written_in_any_form),
 		IN_WORLD(a_malformed_pattern_names_its_field),
 		IN_WORLD(an_alias_takes_the_process_and_not_the_block),
 		IN_WORLD(an_alias_must_lead_to_a_process),
