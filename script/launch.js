@@ -99,7 +99,7 @@ async function tellFailure(error) {
 	const description = describeError(error);
 	const name = error instanceof Error && error.name === 'ReferenceError' ? undefinedName(uncoloured(error.message)) : undefined;
 	if (name && hasRunner && !byName.has(name)) {
-		const patience = new Promise((resolve) => setTimeout(resolve, EXPLAIN_MS));
+		const patience = new Promise((resolve) => globalThis.setTimeout(resolve, EXPLAIN_MS));
 		const why = await Promise.race([explainAbsent(name).catch(() => undefined), patience]);
 		if (why) description.message = short(`${uncoloured(error.message)}: ${why}`);
 	}
