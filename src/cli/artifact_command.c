@@ -23,7 +23,7 @@ int command_artifact_put(struct cli *cli)
 	bool standard_input = !path.p || str_eq(path, STR("-"));
 	_cleanup_close_ int fd = -1;
 	struct request request;
-	unsigned status;
+	int status;
 	struct err err;
 
 	request_from_arguments(cli, &request);
@@ -38,10 +38,8 @@ int command_artifact_put(struct cli *cli)
 			request.target =
 				request_target(cli, request.target, STR("name"), last_component(path));
 	}
-	if (request_whole(cli, &request, &status, &body, &err) < 0)
-		return cli_fail(cli, &err);
-	if (!request_succeeded(status))
-		return request_refused(cli, status, body);
+	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+		return status;
 	return show_answer(cli, request.operation, body);
 }
 

@@ -25,14 +25,12 @@ int command_operation(struct cli *cli)
 {
 	struct str path = output_path(cli), body;
 	struct request request;
-	unsigned status;
+	int status;
 	struct err err;
 
 	request_from_arguments(cli, &request);
-	if (request_whole(cli, &request, &status, &body, &err) < 0)
-		return cli_fail(cli, &err);
-	if (!request_succeeded(status))
-		return request_refused(cli, status, body);
+	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+		return status;
 	if (!path.n)
 		return show_answer(cli, request.operation, body);
 	if (output_file_write(cli, path, body, &err) < 0)
@@ -55,7 +53,7 @@ int command_stop(struct cli *cli)
 				   .target = CLI_OPERATION(SHUTDOWN)->route };
 	struct err err;
 	struct str body;
-	unsigned status;
+	int status;
 	int process, r = daemon_reach_running(cli, &err);
 
 	if (r == ERR_NOT_FOUND && cli_wants_json(cli))
@@ -65,10 +63,8 @@ int command_stop(struct cli *cli)
 	if (r < 0)
 		return cli_fail(cli, &err);
 	process = daemon_process(cli);
-	if (request_whole(cli, &request, &status, &body, &err) < 0)
-		return cli_fail(cli, &err);
-	if (!request_succeeded(status))
-		return request_refused(cli, status, body);
+	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+		return status;
 	if (wait_for_the_end(cli, process, &err) < 0)
 		return cli_fail(cli, &err);
 	if (cli_wants_json(cli))

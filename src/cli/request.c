@@ -224,3 +224,17 @@ int request_refused(struct cli *cli, unsigned status, struct str body)
 
 	return cli_fail_with(cli, &err, r == ERR_PROTOCOL ? str_make(NULL, 0) : body);
 }
+
+int request_answered(struct cli *cli, const struct request *request, struct str *ret_body)
+{
+	struct str body;
+	unsigned status;
+	struct err err;
+
+	if (request_whole(cli, request, &status, &body, &err) < 0)
+		return cli_fail(cli, &err);
+	if (!request_succeeded(status))
+		return request_refused(cli, status, body);
+	*ret_body = body;
+	return CLI_OK;
+}

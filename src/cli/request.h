@@ -39,6 +39,9 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 int request_whole(struct cli *cli, const struct request *request, unsigned *ret_status, struct str *ret_body,
 		  struct err *err);
 
+/* The body of an answer of success; else the failure was told, and the exit status is returned. */
+int request_answered(struct cli *cli, const struct request *request, struct str *ret_body);
+
 /* The rest of the body of an answer. */
 int request_read_body(struct cli *cli, struct str *ret_body, struct err *err);
 

@@ -258,14 +258,12 @@ int command_settings_set(struct cli *cli)
 {
 	struct request request;
 	struct str body, note;
-	unsigned status;
+	int status;
 	struct err err;
 
 	request_from_arguments(cli, &request);
-	if (request_whole(cli, &request, &status, &body, &err) < 0)
-		return cli_fail(cli, &err);
-	if (!request_succeeded(status))
-		return request_refused(cli, status, body);
+	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+		return status;
 	if (was_applied(body, cli, &note))
 		return show_answer(cli, request.operation, body);
 	err_set(&err, ERR_DENIED, "%.*s stays as it is: %.*s",

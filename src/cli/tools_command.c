@@ -35,14 +35,11 @@ int command_tools(struct cli *cli)
 	bool is_one = str_find_char(name, '.') != STR_NONE;
 	_cleanup_json_ struct json_doc doc = { 0 };
 	struct request request;
-	unsigned status;
-	struct err err;
+	int status;
 
 	request_from_arguments(cli, &request);
-	if (request_whole(cli, &request, &status, &body, &err) < 0)
-		return cli_fail(cli, &err);
-	if (!request_succeeded(status))
-		return request_refused(cli, status, body);
+	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+		return status;
 	if (!is_one || json_parse(&doc, body, NULL, NULL) < 0)
 		return show_answer(cli, request.operation, body);
 	if (json_count(json_root(&doc)) == 0)
