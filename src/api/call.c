@@ -526,13 +526,7 @@ static void answer_tool(struct api_call *call, struct str body, bool json)
 	}
 	api_writer_init(&w, &out);
 	json_write_object_begin(&w);
-	json_write_key(&w, STR("content"));
-	json_write_array_begin(&w);
-	json_write_object_begin(&w);
-	json_member_str(&w, STR("type"), STR("text"));
-	json_member_str(&w, STR("text"), body);
-	json_write_object_end(&w);
-	json_write_array_end(&w);
+	api_write_text_content(&w, body);
 	if (json && str_starts_with(body, STR("{")))
 		json_member_raw(&w, STR("structuredContent"), body);
 	json_write_object_end(&w);
@@ -558,6 +552,17 @@ static void answer_too_long(struct err *err)
 	err_set(err, ERR_TOO_LARGE,
 		"the answer is longer than %d MiB: ask for less, such as the tools of one server at a time",
 		ANSWER_MAX >> 20);
+}
+
+void api_write_text_content(struct json_writer *w, struct str text)
+{
+	json_write_key(w, STR("content"));
+	json_write_array_begin(w);
+	json_write_object_begin(w);
+	json_member_str(w, STR("type"), STR("text"));
+	json_member_str(w, STR("text"), text);
+	json_write_object_end(w);
+	json_write_array_end(w);
 }
 
 void api_answer_model(struct mcp_server_call *mcp, const struct buf *out)

@@ -85,6 +85,9 @@ void api_respond_error(struct http_request *request, unsigned status, struct str
 /* A tool's result for the MCP client whose call is over, from `out`, which the caller releases; an error that says so when it did not fit. */
 void api_answer_model(struct mcp_server_call *mcp, const struct buf *out);
 
+/* The member `content` of a tool's result, with one text block. */
+void api_write_text_content(struct json_writer *w, struct str text);
+
 /* For writing an answer: a buffer that holds as much as any answer may have. */
 void api_writer_init(struct json_writer *w, struct buf *out);
 

@@ -258,13 +258,7 @@ static void fail_model(struct tool_call *state, const struct hub_call_result *re
 
 	api_writer_init(&w, &out);
 	json_write_object_begin(&w);
-	json_write_key(&w, STR("content"));
-	json_write_array_begin(&w);
-	json_write_object_begin(&w);
-	json_member_str(&w, STR("type"), STR("text"));
-	json_member_str(&w, STR("text"), failure_message(result));
-	json_write_object_end(&w);
-	json_write_array_end(&w);
+	api_write_text_content(&w, failure_message(result));
 	json_write_key(&w, STR("structuredContent"));
 	write_failure(state, result, &w);
 	json_member_bool(&w, STR("isError"), true);
