@@ -1,8 +1,10 @@
 /*
- * echo_server - an MCP server over stdio that costs next to nothing, so that what a benchmark sees is the cost of what stands before it.
+ * echo_server - an MCP server over stdio that costs next to nothing, so that what a benchmark sees is the
+ * cost of what stands before it.
  *
- * Tools: `echo` gives its `text` back, `blob` a text of `bytes` letters, `pid` the number of this process. One request is answered before the
- * next is read. Answers are written as they are in the request, byte for byte, where a value is given back. Ends with its input.
+ * Tools: `echo` gives its `text` back, `blob` a text of `bytes` letters, `pid` the number of this process.
+ * One request is answered before the next is read. Answers are written as they are in the request, byte for
+ * byte, where a value is given back. Ends with its input.
  */
 #include "base/base.h"
 #include "base/buf.h"

@@ -1,11 +1,12 @@
 /*
  * Calls one after the other, from several callers at once, and how long they take:
  *
- *	load_calls http SOCKET TARGET CALLERS CALLS BODY [FIELD: VALUE]...    the daemon, over its unix socket
- *	load_calls pipes COMMAND CALLS LINE                                   a server on pipes, which is what no hub can be faster than
+ * load_calls http SOCKET TARGET CALLERS CALLS BODY [FIELD: VALUE]...    the daemon, over its unix socket
+ * load_calls pipes COMMAND CALLS LINE                                   a server on pipes, which is what no
+ * hub can be faster than
  *
- * Each caller has a connection of its own and sends the next request when it has read the answer whole. Prints p50 and p99 in microseconds, and calls in
- * a second. A call that fails ends everything with 1.
+ * Each caller has a connection of its own and sends the next request when it has read the answer whole.
+ * Prints p50 and p99 in microseconds, and calls in a second. A call that fails ends everything with 1.
  */
 #include "base/base.h"
 #include "base/str.h"
@@ -59,7 +60,7 @@ static _noreturn_ void die(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* -- over HTTP ----------------------------------------------------------------------------------------------------------- */
+/* -- over HTTP ------------------------------------------------------------------------------------------- */
 
 static void call_once(struct http_client *client, const struct load *load, struct buf *body)
 {
@@ -127,7 +128,7 @@ static double load_run(struct load *load)
 	return (ended - began) / 1e6;
 }
 
-/* -- on pipes ------------------------------------------------------------------------------------------------------------ */
+/* -- on pipes -------------------------------------------------------------------------------------------- */
 
 static pid_t spawn_on_pipes(char *command, FILE **ret_to, FILE **ret_from)
 {
@@ -176,7 +177,7 @@ static double pipes_run(char *command, const char *request, double *us, size_t c
 	return began / 1e6;
 }
 
-/* -- the program --------------------------------------------------------------------------------------------------------- */
+/* -- the program ----------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {

@@ -1,9 +1,10 @@
 /*
- * How long commands take, from posix_spawn(3) to their end: time_commands ROUNDS COMMAND... [-- COMMAND...]...
+ * How long commands take, from posix_spawn(3) to their end: time_commands ROUNDS COMMAND... [--
+ * COMMAND...]...
  *
- * The commands take turns, so that what else the machine does meets them alike. Prints one line per command: p50, p90 and least, in
- * milliseconds. Their output goes nowhere; a command that fails ends everything with 1. Stands for a shell, which costs less than any
- * script that could measure.
+ * The commands take turns, so that what else the machine does meets them alike. Prints one line per command:
+ * p50, p90 and least, in milliseconds. Their output goes nowhere; a command that fails ends everything with
+ * 1. Stands for a shell, which costs less than any script that could measure.
  */
 #include "base/base.h"
 #include "base/str.h"

@@ -8,7 +8,8 @@ static bool is_every_interface(struct str address)
 	return str_eq(address, STR("0.0.0.0")) || str_eq(address, STR("::"));
 }
 
-/* No name, which somebody could make resolve to us: what ends in a number is an address (WHATWG URL, "host parsing"). */
+/* No name, which somebody could make resolve to us: what ends in a number is an address (WHATWG URL, "host
+ * parsing"). */
 static bool host_is_address(struct str host)
 {
 	struct http_authority authority;

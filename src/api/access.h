@@ -1,9 +1,11 @@
 /*
  * access.h - who may ask the daemon anything.
  *
- * Over the unix socket: whoever the kernel says is the user that runs the daemon (or root). Over TCP: whoever presents the bearer token, unless the
- * daemon was told to ask for none, which it does on loopback only. Before that, and over either, a Host that is not this machine's and an Origin that is
- * neither loopback nor allowed are refused, so that no web page can use a browser as its way in (DNS rebinding). On the loop thread.
+ * Over the unix socket: whoever the kernel says is the user that runs the daemon (or root). Over TCP: whoever
+ * presents the bearer token, unless the daemon was told to ask for none, which it does on loopback only.
+ * Before that, and over either, a Host that is not this machine's and an Origin that is neither loopback nor
+ * allowed are refused, so that no web page can use a browser as its way in (DNS rebinding). On the loop
+ * thread.
  */
 #ifndef API_ACCESS_H
 #define API_ACCESS_H
@@ -18,8 +20,8 @@ struct access {
 	uid_t uid;	   /* that runs the daemon */
 	bool token_needed; /* over TCP */
 	struct str token;
-	struct str
-		address; /* that the TCP listener is bound to: its own name in Host. Of all interfaces, every address is one */
+	/* that the TCP listener is bound to: its own name in Host. Of all interfaces, every address is one */
+	struct str address;
 	const struct settings *settings; /* transport.allowedOrigins */
 };
 

@@ -131,7 +131,8 @@ static void host_comes_before_the_token(void **state)
 	settings_free(&set);
 }
 
-/* Bound to an address of the network, or to all of them. A name is never ours: anyone could make it resolve to us. */
+/* Bound to an address of the network, or to all of them. A name is never ours: anyone could make it resolve
+ * to us. */
 static void addresses_of_the_network_have_their_own_host(void **state)
 {
 	struct settings *set = settings_new();

@@ -28,9 +28,10 @@ api_operation *const api_operations[OPERATION_COUNT] = {
 	[OPERATION_CALL_TOOL] = api_tool_call,
 };
 
-/* -- /v1 ----------------------------------------------------------------------------------------------------------------- */
+/* -- /v1 ------------------------------------------------------------------------------------------------- */
 
-/* Who calls, as the request's fields say. What a client says of itself only chooses instances among its own user's. */
+/* Who calls, as the request's fields say. What a client says of itself only chooses instances among its own
+ * user's. */
 static struct hub_caller request_caller(struct http_request *request)
 {
 	struct hub_caller caller = {
@@ -173,7 +174,7 @@ static void v1_request(struct api *api, struct http_request *request)
 		http_read_body(request, body_limit(call), v1_body);
 }
 
-/* -- the entry ----------------------------------------------------------------------------------------------------------- */
+/* -- the entry ------------------------------------------------------------------------------------------- */
 
 static void refuse(struct http_request *request, unsigned status, const struct err *err)
 {
@@ -204,7 +205,7 @@ void api_request(void *context, struct http_request *request)
 		v1_request(api, request);
 }
 
-/* -- life ---------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 static void api_tools_changed(struct hub_listener *listener)
 {

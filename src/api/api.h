@@ -1,8 +1,10 @@
 /*
- * api.h - what the daemon offers to the outside: the /v1 routes, and MCP at its own path and for `mcpx serve`.
+ * api.h - what the daemon offers to the outside: the /v1 routes, and MCP at its own path and for `mcpx
+ * serve`.
  *
- * struct api ties the rooms together for the operations: it owns none of them. api_request() is the one entry for HTTP; it checks who may ask
- * (access.h) before anything else, then finds the operation or the MCP door. All on the loop thread.
+ * struct api ties the rooms together for the operations: it owns none of them. api_request() is the one entry
+ * for HTTP; it checks who may ask (access.h) before anything else, then finds the operation or the MCP door.
+ * All on the loop thread.
  */
 #ifndef API_API_H
 #define API_API_H
@@ -63,14 +65,17 @@ struct api {
 
 /* Ready to serve; the fields up to `server` are set by the program. */
 int api_init(struct api *api, struct err *err);
-/* Hot settings have changed: the MCP door takes them. What the operations need of them they read themselves, each time. */
+/* Hot settings have changed: the MCP door takes them. What the operations need of them they read themselves,
+ * each time. */
 void api_adjust(struct api *api);
 /*
- * Ends the MCP door's streams, and stdio channels when nothing runs on them any more. What runs goes on; nobody but scripts that run may ask for more. Before
- * http_server_drain(), which is best left until the last of these has ended, because they need connections for their calls.
+ * Ends the MCP door's streams, and stdio channels when nothing runs on them any more. What runs goes on;
+ * nobody but scripts that run may ask for more. Before http_server_drain(), which is best left until the last
+ * of these has ended, because they need connections for their calls.
  */
 void api_drain(struct api *api);
-/* The drain has lasted long enough: scripts are stopped and answered for as stopped. Calls of tools end with the hub. */
+/* The drain has lasted long enough: scripts are stopped and answered for as stopped. Calls of tools end with
+ * the hub. */
 void api_end(struct api *api);
 /* Closes the stdio channels that are left. Not from within a callback of one. */
 void api_close_channels(struct api *api);
@@ -79,7 +84,7 @@ void api_release(struct api *api);
 /* struct http_handler's function. */
 void api_request(void *context, struct http_request *request);
 
-/* -- the operations' functions, by operation ----------------------------------------------------------------------------------- */
+/* -- the operations' functions, by operation ------------------------------------------------------------- */
 
 typedef void api_operation(struct api_call *call);
 extern api_operation *const api_operations[OPERATION_COUNT];
@@ -96,9 +101,11 @@ bool api_exec_runs(const struct api *api, struct str run);
 /* Stops all scripts; their callers hear of it as soon as they have ended. */
 void api_exec_end(struct api *api);
 
-/* How long a call waits for lists: for the namespaces that it names (with commas; may be empty) as long as they may take to start, else catalog.wait. */
+/* How long a call waits for lists: for the namespaces that it names (with commas; may be empty) as long as
+ * they may take to start, else catalog.wait. */
 struct hub_wait api_wait_for(const struct api_call *call, struct str namespaces);
-/* Runs `then` when the servers that the call names, or all, have a snapshot or have failed to give one; ready->owner is the call. */
+/* Runs `then` when the servers that the call names, or all, have a snapshot or have failed to give one;
+ * ready->owner is the call. */
 void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready));
 
 #endif

@@ -1,4 +1,5 @@
-/* Operations on artifacts. A body is never held whole: it goes to the store as it comes, and out by sendfile(2). */
+/* Operations on artifacts. A body is never held whole: it goes to the store as it comes, and out by
+ * sendfile(2). */
 #include "base/base.h"
 #include "api/api.h"
 #include "base/time_text.h"
@@ -27,7 +28,7 @@ static void answer_metadata(struct api_call *call, unsigned status, const struct
 	api_answer_json(call, status, &out);
 }
 
-/* -- putting ------------------------------------------------------------------------------------------------------------- */
+/* -- putting --------------------------------------------------------------------------------------------- */
 
 struct put_state {
 	struct artifact_upload upload;
@@ -168,14 +169,15 @@ void api_artifact_put(struct api_call *call)
 	}
 }
 
-/* -- getting ------------------------------------------------------------------------------------------------------------- */
+/* -- getting --------------------------------------------------------------------------------------------- */
 
 struct get_state {
 	struct artifact_get get;
 	struct api_call *call;
 };
 
-/* attachment, always: a browser that showed somebody else's bytes would run them as ours. Names are plain ASCII (artifacts/name.h). */
+/* attachment, always: a browser that showed somebody else's bytes would run them as ours. Names are plain
+ * ASCII (artifacts/name.h). */
 static void answer_body(struct api_call *call, const struct artifact *artifact, int fd)
 {
 	struct arena *arena = call->arena;
@@ -230,7 +232,7 @@ void api_artifact_get(struct api_call *call)
 	artifact_get_start(&state->get, call->api->artifacts, api_input_str(call, STR("id")), true, get_done);
 }
 
-/* -- listing and deleting ------------------------------------------------------------------------------------------------ */
+/* -- listing and deleting -------------------------------------------------------------------------------- */
 
 struct list_state {
 	struct artifact_list list;

@@ -7,13 +7,14 @@
 #include "text/percent.h"
 
 enum {
-	/* Bytes of one answer. What operations write is bounded by what they list; this only keeps a mistake from taking all memory. */
+	/* Bytes of one answer. What operations write is bounded by what they list; this only keeps a mistake
+	 * from taking all memory. */
 	ANSWER_MAX = 256 << 20,
 	/* Longest wrong value that an error repeats. */
 	VALUE_QUOTED = 40,
 };
 
-/* -- inputs -------------------------------------------------------------------------------------------------------------- */
+/* -- inputs ---------------------------------------------------------------------------------------------- */
 
 static struct api_value *call_slot(const struct api_call *call, const struct operation_input *input)
 {
@@ -249,9 +250,10 @@ int api_take_text(struct api_call *call, const struct operation_input *input, st
 	return call_set(call, input, str_make(NULL, 0), arena_copy(call->arena, text), err);
 }
 
-/* -- names --------------------------------------------------------------------------------------------------------------- */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
-/* What whoever asks may give: models are not offered everything, and what is the command line's own comes through no door. */
+/* What whoever asks may give: models are not offered everything, and what is the command line's own comes
+ * through no door. */
 static bool is_offered(const struct api_call *call, const struct operation_input *input)
 {
 	return input->place != INPUT_COMMAND_LINE && (!call->mcp || input->tool_name.n);
@@ -419,7 +421,7 @@ int api_check_required(const struct api_call *call, struct err *err)
 	return 0;
 }
 
-/* -- answers ------------------------------------------------------------------------------------------------------------- */
+/* -- answers --------------------------------------------------------------------------------------------- */
 
 void api_writer_init(struct json_writer *w, struct buf *out)
 {

@@ -1,9 +1,10 @@
 /*
  * call.h - one request for an operation, whichever door it came through: /v1, or a tool of the MCP server.
  *
- * A door decodes the request into named inputs and runs the operation's function; the function answers exactly once, at once or later. While it
- * waits it sets `cancelled`, which is called instead of the answer when whoever asked goes away. Everything a call needs lives in its arena and
- * is gone once it was answered: touch nothing of it afterwards.
+ * A door decodes the request into named inputs and runs the operation's function; the function answers
+ * exactly once, at once or later. While it waits it sets `cancelled`, which is called instead of the answer
+ * when whoever asked goes away. Everything a call needs lives in its arena and is gone once it was answered:
+ * touch nothing of it afterwards.
  */
 #ifndef API_CALL_H
 #define API_CALL_H
@@ -42,7 +43,7 @@ struct api_call {
 	void *state; /* the operation's own */
 };
 
-/* -- inputs -------------------------------------------------------------------------------------------------------------- */
+/* -- inputs ---------------------------------------------------------------------------------------------- */
 
 /* Each gives `otherwise` when the input is absent (or null). Their types were checked at the door. */
 struct str api_input_str(
@@ -54,8 +55,9 @@ bool api_input_bool(const struct api_call *call, struct str name, bool otherwise
 struct str api_input_raw(const struct api_call *call,
 			 struct str name); /* JSON source text; empty when absent */
 
-/* Takes the inputs from a JSON object (`object` may be empty), from a query, or one from the path. ERR_INVALID names the input, what it is and what it must be;
- * of one that the operation does not have, those that it has, the most alike first. */
+/* Takes the inputs from a JSON object (`object` may be empty), from a query, or one from the path.
+ * ERR_INVALID names the input, what it is and what it must be; of one that the operation does not have, those
+ * that it has, the most alike first. */
 int api_take_object(struct api_call *call, struct str object, struct err *err);
 int api_take_query(struct api_call *call, struct str query, struct err *err);
 int api_take_text(struct api_call *call, const struct operation_input *input, struct str text,
@@ -63,9 +65,10 @@ int api_take_text(struct api_call *call, const struct operation_input *input, st
 /* Whether everything required is there. */
 int api_check_required(const struct api_call *call, struct err *err);
 
-/* -- answers ------------------------------------------------------------------------------------------------------------- */
+/* -- answers --------------------------------------------------------------------------------------------- */
 
-/* `out` holds one JSON value, and its storage is taken. One that did not fit (api_writer_init()) is answered with an error that says so. */
+/* `out` holds one JSON value, and its storage is taken. One that did not fit (api_writer_init()) is answered
+ * with an error that says so. */
 void api_answer_json(struct api_call *call, unsigned status, struct buf *out);
 /* The same for an answer of success. */
 void api_answer_written(struct api_call *call, struct buf *out);
@@ -82,7 +85,8 @@ unsigned api_status_of(int code);
 void api_respond_error(struct http_request *request, unsigned status, struct str message,
 		       const struct http_field *fields, size_t count);
 
-/* A tool's result for the MCP client whose call is over, from `out`, which the caller releases; an error that says so when it did not fit. */
+/* A tool's result for the MCP client whose call is over, from `out`, which the caller releases; an error that
+ * says so when it did not fit. */
 void api_answer_model(struct mcp_server_call *mcp, const struct buf *out);
 
 /* The member `content` of a tool's result, with one text block. */

@@ -1,4 +1,5 @@
-/* Operations that look tools up: they wait for servers that were never seen, and answer from what is known otherwise. */
+/* Operations that look tools up: they wait for servers that were never seen, and answer from what is known
+ * otherwise. */
 #include "base/base.h"
 #include "api/api.h"
 #include "mcp/jsonrpc.h"
@@ -35,7 +36,7 @@ void api_when_ready(struct api_call *call, void (*then)(struct hub_ready *ready)
 	hub_ready_start(&state->ready, call->api->hub, &wait, then, call);
 }
 
-/* -- tools and search --------------------------------------------------------------------------------------------------------- */
+/* -- tools and search ------------------------------------------------------------------------------------ */
 
 static void write_member_of(const struct jsonrpc_members *members, struct str key, struct json_writer *w)
 {

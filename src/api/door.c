@@ -40,8 +40,8 @@ static void door_list_cancelled(struct mcp_server_call *call, struct str reason)
 }
 
 /*
- * The facade is known without any server. A server that has never been seen is waited for, but not for long: its tools are told of by list_changed
- * when they come.
+ * The facade is known without any server. A server that has never been seen is waited for, but not for long:
+ * its tools are told of by list_changed when they come.
  */
 static void door_tools_list(struct mcp_server_call *call)
 {
@@ -62,7 +62,7 @@ static void door_tools_list(struct mcp_server_call *call)
 	hub_ready_start(&list->ready, door->api->hub, &wait, door_listed, list);
 }
 
-/* -- calls --------------------------------------------------------------------------------------------------------------- */
+/* -- calls ----------------------------------------------------------------------------------------------- */
 
 struct door_facade {
 	struct door_work work;
@@ -166,7 +166,7 @@ static const struct mcp_handler door_handler = {
 	.log_level_set = door_log_level_set,
 };
 
-/* -- life ---------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 static struct setting_items copy_items(struct setting_items items, struct arena *arena)
 {

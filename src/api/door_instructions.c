@@ -1,4 +1,5 @@
-/* What the door tells a client at the start: what it is, and what the servers say of themselves whose tools it shows. */
+/* What the door tells a client at the start: what it is, and what the servers say of themselves whose tools
+ * it shows. */
 #include "base/base.h"
 #include "api/door_private.h"
 #include "text/utf8.h"

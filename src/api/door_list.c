@@ -43,7 +43,7 @@ bool door_passes_through(const struct api_door *door, const struct hub_server *s
 	return false;
 }
 
-/* -- names --------------------------------------------------------------------------------------------------------------- */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
 /* What the facade has keeps its name; a server's tool that is called so stands there with its namespace. */
 static bool has_own_name(const struct api_door *door, const struct hub_server *server, struct str tool)
@@ -94,7 +94,7 @@ static int check_servers(const struct api_door *door, struct err *err)
 	return 0;
 }
 
-/* -- the list ------------------------------------------------------------------------------------------------------------ */
+/* -- the list -------------------------------------------------------------------------------------------- */
 
 static void list_server(struct api_door *door, struct map *names, struct hub_server *server)
 {

@@ -8,7 +8,8 @@
 /* Whether the door shows the server's tools under their own names. */
 bool door_passes_through(const struct api_door *door, const struct hub_server *server);
 
-/* Makes door->tools of what is known now, unless that is how it was made last. What the list cannot be is in door->names_err. */
+/* Makes door->tools of what is known now, unless that is how it was made last. What the list cannot be is in
+ * door->names_err. */
 void door_make_list(struct api_door *door);
 
 /* Whether the name means one thing: ERR_EXISTS names the two servers that both show a tool by it. */

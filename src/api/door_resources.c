@@ -1,6 +1,6 @@
 /*
- * Resources at the MCP door. A URI belongs to the source whose prefix it begins with; so far that is the store of artifacts, and what upstream servers offer
- * (mcpx://<namespace>/...) is to be a row more.
+ * Resources at the MCP door. A URI belongs to the source whose prefix it begins with; so far that is the
+ * store of artifacts, and what upstream servers offer (mcpx://<namespace>/...) is to be a row more.
  */
 #include "base/base.h"
 #include "api/door_private.h"
@@ -11,7 +11,7 @@
 
 #define OFFSET_PREFIX "?offset="
 
-/* -- artifacts ----------------------------------------------------------------------------------------------------------- */
+/* -- artifacts ------------------------------------------------------------------------------------------- */
 
 struct artifact_reading {
 	struct door_work work;
@@ -65,7 +65,8 @@ static void write_rest(struct json_writer *w, const struct artifact_reading *rea
 	json_write_object_end(w);
 }
 
-/* The bytes up to the last whole character when they are text, as far as one can tell from a part; else .p NULL. */
+/* The bytes up to the last whole character when they are text, as far as one can tell from a part; else .p
+ * NULL. */
 static struct str text_in(const struct artifact *artifact, struct str bytes, bool whole)
 {
 	size_t n = whole ? bytes.n : bytes.n - utf8_incomplete(bytes);
@@ -216,7 +217,7 @@ static void listing_cancelled(struct mcp_server_call *call, struct str reason)
 	artifact_list_cancel(&listing->list);
 }
 
-/* -- the door ------------------------------------------------------------------------------------------------------------ */
+/* -- the door -------------------------------------------------------------------------------------------- */
 
 static const struct resource_source {
 	struct str prefix;    /* of its URIs */

@@ -15,7 +15,8 @@ struct exec_parcel {
 	struct str value; /* as it is shown: of the frame, or with links, a path and bytes */
 	enum {
 		PARCEL_STORE, /* media in it become artifacts */
-		PARCEL_PLACE, /* an artifact that was made of media gets its copy; the script's own have theirs */
+		/* an artifact that was made of media gets its copy; the script's own have theirs */
+		PARCEL_PLACE,
 		PARCEL_READ, /* the bytes of an artifact are put in */
 		PARCEL_READY
 	} next; /* what is to be done to the value */
@@ -49,7 +50,7 @@ static struct exec_parcel *first_parcel(struct exec_delivery *delivery)
 	return list_first(&delivery->frames, struct exec_parcel, node);
 }
 
-/* -- links ---------------------------------------------------------------------------------------------------------------- */
+/* -- links ----------------------------------------------------------------------------------------------- */
 
 static void add_link(struct exec_delivery *delivery, struct str block)
 {
@@ -117,7 +118,7 @@ static bool has_media(const struct exec_delivery *delivery, const struct exec_pa
 	       media_possible(parcel->value);
 }
 
-/* -- copies and bytes ----------------------------------------------------------------------------------------------------- */
+/* -- copies and bytes ------------------------------------------------------------------------------------ */
 
 /* An object that we wrote, with one more member behind those it has. */
 static void add_member(struct exec_parcel *parcel, const char *name, struct str text)
@@ -197,7 +198,7 @@ static bool begin_read(struct exec_delivery *delivery, struct exec_parcel *parce
 	return true;
 }
 
-/* -- the queue ------------------------------------------------------------------------------------------------------------ */
+/* -- the queue ------------------------------------------------------------------------------------------- */
 
 static bool begin_store(struct exec_delivery *delivery, struct exec_parcel *parcel)
 {
@@ -258,7 +259,7 @@ void exec_delivery_take(struct exec_delivery *delivery, const struct exec_frame 
 	exec_delivery_go_on(delivery);
 }
 
-/* -- life ----------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 void exec_delivery_init(struct exec_delivery *delivery, struct api *api, const struct exec_options *options,
 			bool intercepting, const struct exec_run *run,

@@ -1,9 +1,9 @@
 /*
  * exec_delivery.h - the frames of a run on their way to whoever asked.
  *
- * Frames are taken as the run tells them and delivered in that order, each when the one before is done with: media in emits and results may have to be
- * stored first, the bytes of artifacts read, and the reader may be slow. What waits is bounded by the run's own budget (exec.outputMax). Private to the
- * operation exec.
+ * Frames are taken as the run tells them and delivered in that order, each when the one before is done with:
+ * media in emits and results may have to be stored first, the bytes of artifacts read, and the reader may be
+ * slow. What waits is bounded by the run's own budget (exec.outputMax). Private to the operation exec.
  */
 #ifndef API_EXEC_DELIVERY_H
 #define API_EXEC_DELIVERY_H
@@ -21,7 +21,8 @@
 struct exec_delivery;
 
 struct exec_delivery_events {
-	/* One frame, with the value that is to be shown. False: it was not taken; exec_delivery_go_on() when it can be. */
+	/* One frame, with the value that is to be shown. False: it was not taken; exec_delivery_go_on() when
+	 * it can be. */
 	bool (*deliver)(struct exec_delivery *delivery, const struct exec_frame *frame, struct str value);
 	/* The `end` frame was delivered. The last callback. */
 	void (*ended)(struct exec_delivery *delivery);

@@ -1,6 +1,6 @@
 /*
- * POST /v1/exec and the tool mcpx_exec: the daemon runs a script, and whoever asked gets a document, its text, or a stream of frames. Who asked and goes away
- * ends the run.
+ * POST /v1/exec and the tool mcpx_exec: the daemon runs a script, and whoever asked gets a document, its
+ * text, or a stream of frames. Who asked and goes away ends the run.
  */
 #include "base/base.h"
 #include "api/api.h"
@@ -34,7 +34,7 @@ static struct exec_operation *operation_of(const struct exec_delivery *delivery)
 	return container_of(delivery, struct exec_operation, delivery);
 }
 
-/* -- life ----------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 /* Everything but the answer is over. */
 static void exec_operation_release(struct exec_operation *op)
@@ -78,7 +78,7 @@ static void exec_refuse(struct exec_operation *op, const struct err *err)
 	api_answer_status(call, status, err);
 }
 
-/* -- a document ----------------------------------------------------------------------------------------------------------- */
+/* -- a document ------------------------------------------------------------------------------------------ */
 
 static bool collect_frame(struct exec_delivery *delivery, const struct exec_frame *frame, struct str value)
 {
@@ -94,7 +94,8 @@ static void write_text_block(struct json_writer *w, struct str text)
 	json_write_object_end(w);
 }
 
-/* Links to what the run made; of a run that made so much that they alone would be too long, where they are. */
+/* Links to what the run made; of a run that made so much that they alone would be too long, where they
+ * are. */
 static void write_links(const struct exec_operation *op, struct json_writer *w)
 {
 	struct str links = buf_str(&op->delivery.links);
@@ -173,7 +174,7 @@ static void answer_document(struct exec_delivery *delivery)
 static const struct exec_delivery_events document_delivery = { .deliver = collect_frame,
 							       .ended = answer_document };
 
-/* -- a stream ------------------------------------------------------------------------------------------------------------- */
+/* -- a stream -------------------------------------------------------------------------------------------- */
 
 static void stream_has_room(struct http_stream *stream)
 {
@@ -197,7 +198,8 @@ static void send_ping(struct timer *timer)
 		    settings_duration(op->call->api->settings, SETTING_TRANSPORT_SSE_KEEP_ALIVE), send_ping);
 }
 
-/* Events unless the caller asked for lines: a browser reads them with no code, a program with a JSON decoder would rather have lines. */
+/* Events unless the caller asked for lines: a browser reads them with no code, a program with a JSON decoder
+ * would rather have lines. */
 static void begin_stream(struct exec_operation *op)
 {
 	struct api_call *call = op->call;
@@ -267,7 +269,7 @@ static void end_stream(struct exec_delivery *delivery)
 
 static const struct exec_delivery_events stream_delivery = { .deliver = stream_frame, .ended = end_stream };
 
-/* -- the run -------------------------------------------------------------------------------------------------------------- */
+/* -- the run --------------------------------------------------------------------------------------------- */
 
 static void run_frame(struct exec_run *run, const struct exec_frame *frame)
 {
@@ -367,7 +369,7 @@ static void exec_ready(struct hub_ready *ready)
 		start_run(op, client);
 }
 
-/* -- the operation -------------------------------------------------------------------------------------------------------- */
+/* -- the operation --------------------------------------------------------------------------------------- */
 
 static int exec_check(struct api_call *call, struct err *err)
 {

@@ -50,7 +50,7 @@ static int take_strings(struct reading *r, struct str name, const struct json *v
 	return 0;
 }
 
-/* -- one option each ------------------------------------------------------------------------------------------------------ */
+/* -- one option each ------------------------------------------------------------------------------------- */
 
 static int read_runtime(struct reading *r, struct str name, const struct json *value, struct err *err)
 {
@@ -191,7 +191,8 @@ static int read_capabilities(struct reading *r, struct str name, const struct js
 	return 0;
 }
 
-/* A caller over the unix socket is on this machine and this user; what a remote one names would be a path on the wrong side. */
+/* A caller over the unix socket is on this machine and this user; what a remote one names would be a path on
+ * the wrong side. */
 static bool sees_our_files(const struct api_call *call)
 {
 	return call->http && call->http->peer->local;
@@ -242,7 +243,7 @@ static int read_artifacts(struct reading *r, struct str name, const struct json 
 	return 0;
 }
 
-/* -- all of them ---------------------------------------------------------------------------------------------------------- */
+/* -- all of them ----------------------------------------------------------------------------------------- */
 
 static const struct {
 	struct str name;

@@ -1,5 +1,6 @@
 /*
- * exec_options.h - the input `options` of the operation exec: what the caller declares of itself and wants of the run.
+ * exec_options.h - the input `options` of the operation exec: what the caller declares of itself and wants of
+ * the run.
  */
 #ifndef API_EXEC_OPTIONS_H
 #define API_EXEC_OPTIONS_H
@@ -28,7 +29,8 @@ struct exec_options {
 	uint64_t inline_max; /* bytes */
 };
 
-/* Reads the inputs `options` and `timeoutSec`. ERR_INVALID names the option; ERR_UNSUPPORTED when it is one that this version does not have. */
+/* Reads the inputs `options` and `timeoutSec`. ERR_INVALID names the option; ERR_UNSUPPORTED when it is one
+ * that this version does not have. */
 int exec_options_read(struct api_call *call, struct exec_options *ret_options, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The options of a run, as callers of the API and models give them: what is taken, and how each mistake is named. */
+/* The options of a run, as callers of the API and models give them: what is taken, and how each mistake is
+ * named. */
 #include "base/base.h"
 #include "api/api.h"
 #include "api/exec_options.h"
@@ -85,7 +86,7 @@ static void check_str(struct str got, const char *expected)
 	assert_memory_equal(got.p, expected, got.n);
 }
 
-/* -- what is taken -------------------------------------------------------------------------------------------------------- */
+/* -- what is taken --------------------------------------------------------------------------------------- */
 
 static void check_defaults(const struct exec_options *options)
 {
@@ -141,7 +142,8 @@ static void arguments_and_variables_are_lists(void **state)
 	check_str(options.variables[1], "B=");
 }
 
-/* No input, and an input without bytes: a script that reads sees the end at once in both, but only the second was given. */
+/* No input, and an input without bytes: a script that reads sees the end at once in both, but only the second
+ * was given. */
 static void stdin_is_any_text(void **state)
 {
 	struct exec_options options = takes(state, "{\"stdin\":\"\"}");
@@ -223,7 +225,7 @@ static void inline_bytes_have_a_ceiling(void **state)
 	assert_int_equal(options.inline_max, 1024 * 1024);
 }
 
-/* -- mistakes ------------------------------------------------------------------------------------------------------------- */
+/* -- mistakes -------------------------------------------------------------------------------------------- */
 
 static void wrong_types_are_named(void **state)
 {

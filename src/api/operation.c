@@ -1,7 +1,7 @@
 #include "base/base.h"
 #include "api/operation.h"
 
-/* -- finding ------------------------------------------------------------------------------------------------------------- */
+/* -- finding --------------------------------------------------------------------------------------------- */
 
 static bool route_matches(struct str route, struct str path, struct operation_parameters *ret_parameters)
 {
@@ -79,7 +79,7 @@ const struct operation_input *operation_input_find(const struct operation *opera
 	return NULL;
 }
 
-/* -- describing ---------------------------------------------------------------------------------------------------------- */
+/* -- describing ------------------------------------------------------------------------------------------ */
 
 enum { FOR_TOOL = -1 }; /* in place of an enum input_place */
 
@@ -190,7 +190,7 @@ void operation_write_tool(const struct operation *operation, struct json_writer 
 	json_write_object_end(w);
 }
 
-/* -- OpenAPI 3.1 ------------------------------------------------------------------------------------------------------------ */
+/* -- OpenAPI 3.1 ----------------------------------------------------------------------------------------- */
 
 static void write_parameter(const struct operation_input *input, struct json_writer *w)
 {

@@ -1,8 +1,9 @@
 /*
  * operation.h - the table of operations: what the daemon can be asked, under which names, with which input.
  *
- * The table is generated from operations.json, the one place where an operation is declared. Routes, commands with their help and completions, MCP tools
- * with their annotations and the OpenAPI document are all read from it. The command line links this table without the functions behind it. Pure.
+ * The table is generated from operations.json, the one place where an operation is declared. Routes, commands
+ * with their help and completions, MCP tools with their annotations and the OpenAPI document are all read
+ * from it. The command line links this table without the functions behind it. Pure.
  */
 #ifndef API_OPERATION_H
 #define API_OPERATION_H
@@ -56,10 +57,10 @@ struct operation {
 	enum operation_id id;
 	struct str name; /* health, artifact_put */
 	struct str method;
-	struct str
-		route; /* "/v1/artifacts/{id}": at most OPERATION_PARAMETERS_MAX parameters, each a segment */
-	struct str
-		command; /* "artifact put"; empty: no command, as of the last rows from OPERATION_COMMANDS on */
+	/* "/v1/artifacts/{id}": at most OPERATION_PARAMETERS_MAX parameters, each a segment */
+	struct str route;
+	/* "artifact put"; empty: no command, as of the last rows from OPERATION_COMMANDS on */
+	struct str command;
 	struct str tool; /* "mcpx_status"; empty: no MCP tool */
 	struct str summary;
 	unsigned flags;
@@ -73,7 +74,8 @@ struct operation {
 
 extern const struct operation operations[OPERATION_COUNT];
 
-/* What a path has in the place of its route's parameters, in order: views. The last of several takes all that is left, for names with slashes. */
+/* What a path has in the place of its route's parameters, in order: views. The last of several takes all that
+ * is left, for names with slashes. */
 enum { OPERATION_PARAMETERS_MAX = 2 };
 struct operation_parameters {
 	struct str at[OPERATION_PARAMETERS_MAX];

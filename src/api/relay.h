@@ -1,5 +1,6 @@
 /*
- * relay.h - a tools/call at the MCP door that goes to an upstream server: the request passes down, progress and the answer pass up, byte for byte.
+ * relay.h - a tools/call at the MCP door that goes to an upstream server: the request passes down, progress
+ * and the answer pass up, byte for byte.
  */
 #ifndef API_RELAY_H
 #define API_RELAY_H

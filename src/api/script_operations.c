@@ -1,4 +1,5 @@
-/* Operations that generate: declarations for whoever writes a script, and the client that it calls the servers with. */
+/* Operations that generate: declarations for whoever writes a script, and the client that it calls the
+ * servers with. */
 #include "base/base.h"
 #include "api/script_operations.h"
 #include "exec/client.h"
@@ -32,7 +33,7 @@ static int check_written(const struct buf *out, struct err *err)
 		       "the client is too long to be generated: choose fewer namespaces with ns");
 }
 
-/* -- types ---------------------------------------------------------------------------------------------------------------- */
+/* -- types ----------------------------------------------------------------------------------------------- */
 
 static void types_ready(struct hub_ready *ready)
 {
@@ -63,7 +64,7 @@ void api_types(struct api_call *call)
 	api_when_ready(call, types_ready);
 }
 
-/* -- the client ----------------------------------------------------------------------------------------------------------- */
+/* -- the client ------------------------------------------------------------------------------------------ */
 
 static int write_client(struct api *api, struct str selection, bool plain, struct arena *arena,
 			struct buf *out, struct err *err)
@@ -82,7 +83,8 @@ static int write_client(struct api *api, struct str selection, bool plain, struc
 	return err->code;
 }
 
-/* The plain client of everything is what every run wants, so it is made once for each state of the catalogue. */
+/* The plain client of everything is what every run wants, so it is made once for each state of the
+ * catalogue. */
 int script_client(struct api *api, struct str selection, struct arena *arena, struct str *ret_text,
 		  struct err *err)
 {

@@ -85,7 +85,7 @@ void api_status(struct api_call *call)
 	api_answer_written(call, &out);
 }
 
-/* -- namespaces: what is known of each server, waited for where nothing is ------------------------------------------------------ */
+/* -- namespaces: what is known of each server, waited for where nothing is ------------------------------- */
 
 static const struct err *server_error(const struct hub_server *server)
 {
@@ -165,7 +165,7 @@ void api_openapi(struct api_call *call)
 	api_answer_written(call, &out);
 }
 
-/* -- refresh and shutdown --------------------------------------------------------------------------------------------------- */
+/* -- refresh and shutdown -------------------------------------------------------------------------------- */
 
 struct refresh_state {
 	struct hub_ready ready;

@@ -1,6 +1,7 @@
 /*
- * The far end of `mcpx serve`: the command line asks for GET /v1/stdio with "Upgrade: mcpx-stdio", and from then on copies its standard input and output to and
- * from the connection, byte for byte. All of MCP happens here, next to the hub.
+ * The far end of `mcpx serve`: the command line asks for GET /v1/stdio with "Upgrade: mcpx-stdio", and from
+ * then on copies its standard input and output to and from the connection, byte for byte. All of MCP happens
+ * here, next to the hub.
  */
 #include "base/base.h"
 #include "api/api.h"
@@ -106,7 +107,7 @@ static const struct channel_events stdio_events = {
 	.gone = stdio_gone,
 };
 
-/* -- opening ------------------------------------------------------------------------------------------------------------- */
+/* -- opening --------------------------------------------------------------------------------------------- */
 
 static struct setting_items split_names(struct str names, struct arena *arena)
 {

@@ -1,9 +1,12 @@
 /*
- * POST /v1/call, POST /v1/call/{server}/{tool} and the tool mcpx_call: one call of an upstream tool. With `relay` the answer is a stream of lines, one for each progress and log notification of
- * the server and the ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media in the result become artifacts.
+ * POST /v1/call, POST /v1/call/{server}/{tool} and the tool mcpx_call: one call of an upstream tool. With
+ * `relay` the answer is a stream of lines, one for each progress and log notification of the server and the
+ * ordinary answer last as {"status", "body"}; a call that sends none is answered plainly. With `links` media
+ * in the result become artifacts.
  *
- * A model gets links unless it says otherwise, and of a result longer than mcp.textMax the beginning and a link (long_text.h); with `links` false it gets the
- * result as the server sent it. What went wrong is told to it as the tool's error, which it can read and mend, not as one of the protocol.
+ * A model gets links unless it says otherwise, and of a result longer than mcp.textMax the beginning and a
+ * link (long_text.h); with `links` false it gets the result as the server sent it. What went wrong is told to
+ * it as the tool's error, which it can read and mend, not as one of the protocol.
  */
 #include "base/base.h"
 #include "api/api.h"
@@ -35,7 +38,8 @@ struct tool_call {
 static const struct http_answer lines_answer = { .status = 200,
 						 .content_type = STR_INIT("application/x-ndjson") };
 
-/* Where the route names the tool, its arguments are the body, and the answer says first whether it went well. */
+/* Where the route names the tool, its arguments are the body, and the answer says first whether it went
+ * well. */
 static bool is_routed(const struct tool_call *state)
 {
 	return state->call->operation->id == OPERATION_CALL_TOOL;
@@ -104,7 +108,7 @@ static void finish_stream(struct tool_call *state, unsigned status, struct buf *
 	(void)send_last_line(state);
 }
 
-/* -- for a model --------------------------------------------------------------------------------------------------------- */
+/* -- for a model ----------------------------------------------------------------------------------------- */
 
 static void answer_model(struct tool_call *state, struct str result)
 {
@@ -188,7 +192,7 @@ static bool wants_everything(const struct api_call *call)
 	return !api_input_bool(call, STR("links"), true);
 }
 
-/* -- answers ------------------------------------------------------------------------------------------------------------- */
+/* -- answers --------------------------------------------------------------------------------------------- */
 
 static void answer_call(struct tool_call *state, struct str result)
 {
@@ -268,7 +272,8 @@ static void fail_model(struct tool_call *state, const struct hub_call_result *re
 
 static void fail_call(struct tool_call *state, const struct hub_call_result *result)
 {
-	/* A name that does not exist, or is hidden, is the caller's mistake, as any other malformed request is. */
+	/* A name that does not exist, or is hidden, is the caller's mistake, as any other malformed request
+	 * is. */
 	bool callers = result->err && (result->err->code == ERR_NOT_FOUND || result->err->code == ERR_DENIED);
 	unsigned status = result->error ? 502 : callers ? 400 : api_status_of(result->err->code);
 	struct json_writer w;
@@ -297,7 +302,8 @@ static void media_stored(struct media_intercept *media, struct str value, const 
 	answer_call(state, value);
 }
 
-/* A model has no use for bytes. One that knows no links gets them as text instead of what it could not take at all. */
+/* A model has no use for bytes. One that knows no links gets them as text instead of what it could not take
+ * at all. */
 static bool wants_links(const struct api_call *call, struct str result)
 {
 	bool model = call->mcp &&
@@ -324,7 +330,8 @@ static void call_done(struct hub_call *hub_call, const struct hub_call_result *r
 	}
 }
 
-/* One line of a relayed call: a notification's method and parameters, which the caller writes between the two. */
+/* One line of a relayed call: a notification's method and parameters, which the caller writes between the
+ * two. */
 static void line_begin(struct json_writer *w, struct buf *out, struct str method)
 {
 	api_writer_init(w, out);
@@ -397,7 +404,7 @@ static void call_cancelled(struct api_call *call)
 	long_text_cancel(&state->long_text);
 }
 
-/* -- who calls ----------------------------------------------------------------------------------------------------------- */
+/* -- who calls ------------------------------------------------------------------------------------------- */
 
 static struct str *context_text(struct hub_caller *caller, struct str name)
 {

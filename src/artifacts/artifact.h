@@ -9,8 +9,8 @@
 #include "json/writer.h"
 
 struct artifact {
-	struct str
-		id; /* "art-" and 32 hexadecimal digits: a secret, since whoever knows it may read the bytes */
+	/* "art-" and 32 hexadecimal digits: a secret, since whoever knows it may read the bytes */
+	struct str id;
 	struct str name;   /* clean (name.h) */
 	struct str mime;   /* a valid media type, fit for a header field */
 	struct str sha256; /* 64 hexadecimal digits */
@@ -34,7 +34,8 @@ bool artifact_id_valid(struct str id);
 struct str artifact_id_of_uri(struct str uri);
 
 /* The metadata of /v1/artifacts: {id, name, mime, size, sha256, uri, run, session, created, expires, path}.
- * Times are RFC 3339 in UTC with milliseconds; run, session, expires and path are left out when there are none. */
+ * Times are RFC 3339 in UTC with milliseconds; run, session, expires and path are left out when there are
+ * none. */
 void artifact_write(struct json_writer *w, const struct artifact *artifact);
 /* An MCP content block: {"type": "resource_link", uri, name, mimeType, size}; or only its members, into an
  * object that the caller has begun and may add to. */

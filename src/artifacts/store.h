@@ -75,8 +75,8 @@ const struct artifact_limits *artifact_store_limits(const struct artifact_store 
 struct artifact_spec {
 	struct str name; /* untrusted; cleaned */
 	struct str mime; /* chosen explicitly: ERR_INVALID when it is no media type */
-	struct str
-		content_type; /* of the transfer; used unless it is application/octet-stream or no media type */
+	/* of the transfer; used unless it is application/octet-stream or no media type */
+	struct str content_type;
 	struct str run, session; /* at most ARTIFACT_LABEL_MAX bytes each, ERR_INVALID beyond */
 	uint64_t ttl_ms;	 /* 0: the store's; ARTIFACT_TTL_NEVER: kept until deleted */
 };

@@ -1,8 +1,8 @@
 /*
  * banned.h - functions that this code base does not call, made into compile errors.
  *
- * Unbounded or NUL-bound string functions are replaced by struct str and struct buf, the number parsers by str_to_*(),
- * the others by calls that report errors or do not depend on the locale.
+ * Unbounded or NUL-bound string functions are replaced by struct str and struct buf, the number parsers by
+ * str_to_*(), the others by calls that report errors or do not depend on the locale.
  */
 #ifndef BASE_BANNED_H
 #define BASE_BANNED_H

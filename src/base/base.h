@@ -1,8 +1,9 @@
 /*
- * base.h - what every source file starts with: attributes, ownership macros, checked arithmetic and the BUG macros.
+ * base.h - what every source file starts with: attributes, ownership macros, checked arithmetic and the BUG
+ * macros.
  *
- * Include it first in every .c file. It has no run-time state. Functions that are easy to misuse are made compile errors
- * by banned.h, which this header includes last.
+ * Include it first in every .c file. It has no run-time state. Functions that are easy to misuse are made
+ * compile errors by banned.h, which this header includes last.
  */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
@@ -28,8 +29,8 @@
 #define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
 
 /*
- * A broken invariant of ours ends the program with the place and the condition, also in release builds: going on would
- * corrupt what we keep. What a peer, a file or a user sends is never a BUG.
+ * A broken invariant of ours ends the program with the place and the condition, also in release builds: going
+ * on would corrupt what we keep. What a peer, a file or a user sends is never a BUG.
  */
 #define BUG_ON(condition)                                                                                    \
 	do {                                                                                                 \
@@ -38,7 +39,8 @@
 	} while (0)
 _noreturn_ _cold_ void bug(const char *file, int line, const char *what);
 
-/* Memory that cannot be had ends the program: what may grow with input is bounded long before this. Never NULL. */
+/* Memory that cannot be had ends the program: what may grow with input is bounded long before this. Never
+ * NULL. */
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
@@ -46,7 +48,8 @@ void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
 /* Allocates zeroed storage for one object of `type`. */
 #define xnew(type) ((type *)xcalloc(1, sizeof(type)))
 
-/* Hands a pointer or descriptor on: yields the value and leaves NULL or -1 behind, so that a cleanup does nothing. */
+/* Hands a pointer or descriptor on: yields the value and leaves NULL or -1 behind, so that a cleanup does
+ * nothing. */
 #define take_ptr(p)                                                                                          \
 	__extension__({                                                                                      \
 		__typeof__(p) *_taken_from = &(p);                                                           \

@@ -1,7 +1,8 @@
 /*
  * character.h - what a byte of text is, in ASCII and whatever the locale.
  *
- * A byte may be given as a char or as an unsigned char: those beyond ASCII are nothing here. Pure; any thread.
+ * A byte may be given as a char or as an unsigned char: those beyond ASCII are nothing here. Pure; any
+ * thread.
  */
 #ifndef BASE_CHARACTER_H
 #define BASE_CHARACTER_H

@@ -1,9 +1,9 @@
 /*
  * err.h - how a failure is told: a negative code for the program, a message and a position for the person.
  *
- * A function that can fail returns 0 or one of the codes below and, when the caller passed a struct err, fills it. Pass NULL
- * when only the code matters. A message says what was wrong, where, and what to do next; it has no trailing newline or full
- * stop. Errors are values: copy them freely, nothing needs to be released.
+ * A function that can fail returns 0 or one of the codes below and, when the caller passed a struct err,
+ * fills it. Pass NULL when only the code matters. A message says what was wrong, where, and what to do next;
+ * it has no trailing newline or full stop. Errors are values: copy them freely, nothing needs to be released.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -24,8 +24,8 @@ enum err_code {
 	ERR_PROTOCOL = -11,    /* a peer broke its protocol */
 	ERR_UPSTREAM = -12,    /* an upstream server failed or answered with an error */
 	ERR_UNSUPPORTED = -13, /* understood, and not offered */
-	ERR_UNAVAILABLE =
-		-14 /* failed before and is not tried again yet; the message says how it failed and when it is tried */
+	/* failed before and is not tried again yet; the message says how it failed and when it is tried */
+	ERR_UNAVAILABLE = -14
 };
 
 /* Holds a path, a reason and the last lines of a child's stderr; small enough to live on any stack. */
@@ -38,15 +38,16 @@ struct err {
 	char message[ERR_MESSAGE_MAX]; /* NUL-terminated UTF-8; cut at a character boundary when too long */
 };
 
-/* Fills *err when it is not NULL. Returns `code`, so that `return err_set(...)` is one line. Clears the position. */
+/* Fills *err when it is not NULL. Returns `code`, so that `return err_set(...)` is one line. Clears the
+ * position. */
 int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
-/* The same for a failed system call: appends ": " and the text of errno. The code is ERR_NOT_FOUND for ENOENT, ERR_EXISTS for
- * EEXIST, ERR_DENIED for EACCES and EPERM, else ERR_IO. */
+/* The same for a failed system call: appends ": " and the text of errno. The code is ERR_NOT_FOUND for
+ * ENOENT, ERR_EXISTS for EEXIST, ERR_DENIED for EACCES and EPERM, else ERR_IO. */
 int err_errno(struct err *err, const char *format, ...) _printf_(2, 3);
 
-/* Puts "format: " in front of a message that is already there, to say where it happened. Returns err->code, or `code` when err
- * is NULL. */
+/* Puts "format: " in front of a message that is already there, to say where it happened. Returns err->code,
+ * or `code` when err is NULL. */
 int err_prefix(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
 /* The short name of a code, such as "not found". */

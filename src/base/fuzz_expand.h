@@ -1,9 +1,10 @@
 /*
  * fuzz_expand.h - large, repetitive inputs out of small ones, for fuzzers.
  *
- * What is wrong with a parser may only show in a thousand elements, and a fuzzer does not write a thousand of anything. In an
- * input the byte 1, which no text of ours holds, is followed by a length and a count: the bytes before it, that many, come
- * count * FUZZ_REPEAT times more. An input without that byte is itself. For fuzzers only.
+ * What is wrong with a parser may only show in a thousand elements, and a fuzzer does not write a thousand of
+ * anything. In an input the byte 1, which no text of ours holds, is followed by a length and a count: the
+ * bytes before it, that many, come count * FUZZ_REPEAT times more. An input without that byte is itself. For
+ * fuzzers only.
  */
 #ifndef BASE_FUZZ_EXPAND_H
 #define BASE_FUZZ_EXPAND_H

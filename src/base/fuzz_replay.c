@@ -1,4 +1,5 @@
-/* Stands in for libFuzzer: runs LLVMFuzzerTestOneInput() on every file named, and on every file in every directory named. */
+/* Stands in for libFuzzer: runs LLVMFuzzerTestOneInput() on every file named, and on every file in every
+ * directory named. */
 #include "base/base.h"
 #include "base/buf.h"
 

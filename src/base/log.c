@@ -1,6 +1,7 @@
 /*
- * A record is written through a struct line, which knows where the line must end: a field that would pass that place is taken back
- * whole. All formats share one way to escape, that of JSON, which readers of logfmt understand too.
+ * A record is written through a struct line, which knows where the line must end: a field that would pass
+ * that place is taken back whole. All formats share one way to escape, that of JSON, which readers of logfmt
+ * understand too.
  */
 #include "base/base.h"
 #include "base/log.h"
@@ -12,7 +13,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-/* -- names ------------------------------------------------------------------------------------------------------------ */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 static const char *const format_names[] = { "text", "json", "logfmt" };
@@ -60,7 +61,7 @@ int log_format_parse(struct str text, enum log_format *ret_format, struct err *e
 	return 0;
 }
 
-/* -- lines ------------------------------------------------------------------------------------------------------------ */
+/* -- lines ----------------------------------------------------------------------------------------------- */
 
 struct line {
 	struct buf *out;
@@ -71,7 +72,8 @@ struct line {
 	bool truncated;	  /* a field was left out */
 };
 
-/* What follows the last field, at its longest, and so must be kept free: ,"truncated":true} and the newline. */
+/* What follows the last field, at its longest, and so must be kept free: ,"truncated":true} and the
+ * newline. */
 #define LINE_TAIL_JSON ",\"truncated\":true"
 #define LINE_TAIL_TEXT " truncated=true"
 enum {
@@ -161,7 +163,7 @@ static void line_put_text(struct line *line, struct str s, bool spaces_allowed)
 		line_put_quoted(line, s);
 }
 
-/* -- fields ----------------------------------------------------------------------------------------------------------- */
+/* -- fields ---------------------------------------------------------------------------------------------- */
 
 static bool key_char(char c)
 {
@@ -267,7 +269,7 @@ static void line_put_field(struct line *line, const struct log_field *field)
 	}
 }
 
-/* -- records ---------------------------------------------------------------------------------------------------------- */
+/* -- records --------------------------------------------------------------------------------------------- */
 
 static void line_put_head(struct line *line, const struct log_record *record)
 {
@@ -337,7 +339,7 @@ int log_render(struct buf *out, enum log_format format, const struct log_bounds 
 	return 0;
 }
 
-/* -- loggers ---------------------------------------------------------------------------------------------------------- */
+/* -- loggers --------------------------------------------------------------------------------------------- */
 
 void logger_release(struct logger *logger)
 {

@@ -1,10 +1,11 @@
 /*
  * log.h - structured log records: typed fields, one line each, as text, JSON or logfmt.
  *
- * Only programs log (CONTRIBUTING.md): they hold a struct logger, which drops what is below its level and hands whole lines to a sink.
- * Whatever a message, key or value holds, a record stays one line that cannot be mistaken for another: control characters,
- * newlines and broken UTF-8 are escaped or replaced, keys are reduced to [A-Za-z0-9_.-]. Values of fields whose key marks a
- * secret are replaced by "[redacted]". Values and lines have maxima. Pure: clock and sink are given. Not thread-safe.
+ * Only programs log (CONTRIBUTING.md): they hold a struct logger, which drops what is below its level and
+ * hands whole lines to a sink. Whatever a message, key or value holds, a record stays one line that cannot be
+ * mistaken for another: control characters, newlines and broken UTF-8 are escaped or replaced, keys are
+ * reduced to [A-Za-z0-9_.-]. Values of fields whose key marks a secret are replaced by "[redacted]". Values
+ * and lines have maxima. Pure: clock and sink are given. Not thread-safe.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -24,7 +25,7 @@ int log_level_parse(struct str text, enum log_level *ret_level, struct err *err)
 const char *log_format_name(enum log_format format);
 int log_format_parse(struct str text, enum log_format *ret_format, struct err *err);
 
-/* -- records ---------------------------------------------------------------------------------------------------------- */
+/* -- records --------------------------------------------------------------------------------------------- */
 
 enum log_field_type {
 	LOG_FIELD_END, /* ends a list of fields */
@@ -77,7 +78,8 @@ static inline struct log_field log_err(const char *key, const struct err *err)
 	return (struct log_field){ LOG_FIELD_ERR, str_of(key), { .err = err } };
 }
 
-/* The fields of one record: LOG_FIELDS(log_str("server", name), log_duration("wait", ms)). NULL stands for none. */
+/* The fields of one record: LOG_FIELDS(log_str("server", name), log_duration("wait", ms)). NULL stands for
+ * none. */
 #define LOG_FIELDS(...)                                                                                      \
 	((const struct log_field[]){ __VA_ARGS__, { LOG_FIELD_END, { NULL, 0 }, { .u = 0 } } })
 
@@ -98,21 +100,21 @@ enum {
 };
 
 /*
- * Appends the record as one line with its newline. Fields that do not fit are left out, and "truncated=true" says so. The keys
- * "time", "level", "msg" and "truncated" belong to the record: a field of that name gets a "_" behind it. ERR_TOO_LARGE when
- * `out` has failed, which a maximum of bounds->line_max prevents.
+ * Appends the record as one line with its newline. Fields that do not fit are left out, and "truncated=true"
+ * says so. The keys "time", "level", "msg" and "truncated" belong to the record: a field of that name gets a
+ * "_" behind it. ERR_TOO_LARGE when `out` has failed, which a maximum of bounds->line_max prevents.
  */
 int log_render(struct buf *out, enum log_format format, const struct log_bounds *bounds,
 	       const struct log_record *record);
 
 /*
- * Whether a key names a secret: one of its words, as divided by case, "-", "_" and ".", is token, secret, password, passwd,
- * passphrase, authorization, credential, cookie, bearer, apikey (or the plural of most), or two together are api key, access
- * key, private key or signing key. "tokens" is none: it counts.
+ * Whether a key names a secret: one of its words, as divided by case, "-", "_" and ".", is token, secret,
+ * password, passwd, passphrase, authorization, credential, cookie, bearer, apikey (or the plural of most), or
+ * two together are api key, access key, private key or signing key. "tokens" is none: it counts.
  */
 bool log_key_is_secret(struct str key);
 
-/* -- loggers ---------------------------------------------------------------------------------------------------------- */
+/* -- loggers --------------------------------------------------------------------------------------------- */
 
 struct logger {
 	enum log_level level; /* may be changed at any time, as may the format */
@@ -132,7 +134,8 @@ static inline bool logger_wants(const struct logger *logger, enum log_level leve
 	return level >= logger->level;
 }
 
-/* Hands one line to the sink, or nothing when the level is too low. The line is valid during the call of the sink. */
+/* Hands one line to the sink, or nothing when the level is too low. The line is valid during the call of the
+ * sink. */
 void logger_log(struct logger *logger, enum log_level level, struct str message,
 		const struct log_field *fields);
 

@@ -1,4 +1,5 @@
-/* The input is message, key and value at once: a record stays one line within its bounds, of printable UTF-8. */
+/* The input is message, key and value at once: a record stays one line within its bounds, of printable
+ * UTF-8. */
 #include "base/base.h"
 #include "base/log.h"
 #include "base/quote.h"

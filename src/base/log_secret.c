@@ -1,5 +1,5 @@
-/* Which keys mark secrets. A key is divided into words; a word counts by its end, so that "authtoken" is seen as well as
- * "auth_token" and "authToken". */
+/* Which keys mark secrets. A key is divided into words; a word counts by its end, so that "authtoken" is seen
+ * as well as "auth_token" and "authToken". */
 #include "base/base.h"
 #include "base/log.h"
 

@@ -1,8 +1,8 @@
 #include "base/base.h"
 #include "base/map.h"
 
-/* Entries lie in order of insertion in one array; a table of indices finds them. Removal leaves a hole in the entries and a
- * tombstone in the table; both go at the next rehash. */
+/* Entries lie in order of insertion in one array; a table of indices finds them. Removal leaves a hole in the
+ * entries and a tombstone in the table; both go at the next rehash. */
 
 enum { MAP_SLOTS_FIRST = 8 };
 #define MAP_TOMBSTONE UINT32_MAX

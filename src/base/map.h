@@ -1,9 +1,9 @@
 /*
  * map.h - a hash map from strings to pointers.
  *
- * Keys are copied in; values belong to the caller. The hash is keyed by a seed (SipHash-1-3), which a map that is filled from
- * outside must get from getrandom(2), so that nobody can choose colliding keys; a map of our own names may use 0. Iteration is
- * in order of insertion. Not thread-safe.
+ * Keys are copied in; values belong to the caller. The hash is keyed by a seed (SipHash-1-3), which a map
+ * that is filled from outside must get from getrandom(2), so that nobody can choose colliding keys; a map of
+ * our own names may use 0. Iteration is in order of insertion. Not thread-safe.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -44,7 +44,8 @@ static inline size_t map_count(const struct map *map)
 	return map->count;
 }
 
-/* Steps to the next live entry; begin with *cursor = 0. NULL at the end. Entries may be removed while iterating, not added. */
+/* Steps to the next live entry; begin with *cursor = 0. NULL at the end. Entries may be removed while
+ * iterating, not added. */
 const struct map_entry *map_next(const struct map *map, size_t *cursor);
 
 /* SipHash-1-3 of `s`, for those who need a hash without a map. */

@@ -1,8 +1,9 @@
 /*
  * str.h - counted strings.
  *
- * A struct str is a view: a pointer and a length, not terminated, never owned. It is passed by value. The empty string may have
- * a NULL pointer. The bytes are whatever they are; text/utf8.h says whether they are UTF-8. Pure; any thread.
+ * A struct str is a view: a pointer and a length, not terminated, never owned. It is passed by value. The
+ * empty string may have a NULL pointer. The bytes are whatever they are; text/utf8.h says whether they are
+ * UTF-8. Pure; any thread.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -51,11 +52,12 @@ size_t str_find_last_char(struct str s, char c);
 /* Without the ASCII space, tab, CR and LF at both ends. */
 struct str str_trim(struct str s);
 
-/* Takes the part before the next `separator` off *rest: true and *ret_part, or false when *rest was used up. "a,,b" has
- * three parts, "" has one empty part. Begin with *rest = the whole string. */
+/* Takes the part before the next `separator` off *rest: true and *ret_part, or false when *rest was used up.
+ * "a,,b" has three parts, "" has one empty part. Begin with *rest = the whole string. */
 bool str_split(struct str *rest, char separator, struct str *ret_part);
 
-/* Decimal numbers, the whole string, no sign for the unsigned, no spaces. 0 or ERR_INVALID (also out of range). */
+/* Decimal numbers, the whole string, no sign for the unsigned, no spaces. 0 or ERR_INVALID (also out of
+ * range). */
 int str_to_u64(struct str s, uint64_t *ret_value);
 int str_to_i64(struct str s, int64_t *ret_value);
 

@@ -1,6 +1,7 @@
 /*
- * Days and dates are converted with the March-based calendar of Howard Hinnant's "chrono-compatible low-level date algorithms":
- * years begin on 1 March, so that the leap day is the last day of a year and months follow a linear rule.
+ * Days and dates are converted with the March-based calendar of Howard Hinnant's "chrono-compatible low-level
+ * date algorithms": years begin on 1 March, so that the leap day is the last day of a year and months follow
+ * a linear rule.
  */
 #include "base/base.h"
 #include "base/time_text.h"
@@ -12,7 +13,7 @@ static const char day_names[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", 
 static const char month_names[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					 "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
 
-/* -- calendar --------------------------------------------------------------------------------------------------------- */
+/* -- calendar -------------------------------------------------------------------------------------------- */
 
 struct civil_time civil_of_ms(uint64_t wall_ms)
 {
@@ -77,7 +78,7 @@ int civil_to_ms(const struct civil_time *civil, uint64_t *ret_ms)
 	return 0;
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 struct str time_rfc3339(char storage[TIME_TEXT_MAX], uint64_t wall_ms)
 {
@@ -99,9 +100,10 @@ struct str time_http(char storage[TIME_TEXT_MAX], uint64_t wall_ms)
 	return str_make(storage, (size_t)n);
 }
 
-/* -- reading ---------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
-/* Reads on, left to right; once something is missing every further step fails too, so that one check at the end is enough. */
+/* Reads on, left to right; once something is missing every further step fails too, so that one check at the
+ * end is enough. */
 struct reader {
 	struct str rest;
 	bool failed;
@@ -229,7 +231,8 @@ static void read_imf_fixdate(struct reader *r, struct civil_time *t)
 	read_literal(r, STR(" GMT"));
 }
 
-/* "day, 28-Jul-26 09:08:07 GMT", what follows the first three letters of the day's name, with the rest of that name. */
+/* "day, 28-Jul-26 09:08:07 GMT", what follows the first three letters of the day's name, with the rest of
+ * that name. */
 static void read_rfc850(struct reader *r, struct civil_time *t, uint64_t now_ms)
 {
 	static const struct str name_ends[7] = { STR_INIT("day"),    STR_INIT("day"),	STR_INIT("sday"),

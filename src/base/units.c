@@ -6,9 +6,9 @@
 #include <inttypes.h>
 
 /*
- * Both readers share the number: digits, then perhaps a point and more digits. Durations are added up in nanoseconds and fractions
- * taken digit by digit, each with the unit divided by ten once more, so that nothing is ever rounded: a digit that is left when
- * the unit no longer divides is finer than a nanosecond.
+ * Both readers share the number: digits, then perhaps a point and more digits. Durations are added up in
+ * nanoseconds and fractions taken digit by digit, each with the unit divided by ten once more, so that
+ * nothing is ever rounded: a digit that is left when the unit no longer divides is finer than a nanosecond.
  */
 
 /* Takes the digits at the front off *rest. */
@@ -51,7 +51,7 @@ static bool whole_times(struct str digits, uint64_t unit, uint64_t *ret_product)
 	return !mul_overflows(value, unit, ret_product);
 }
 
-/* -- durations -------------------------------------------------------------------------------------------------------- */
+/* -- durations ------------------------------------------------------------------------------------------- */
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -94,8 +94,8 @@ static const struct duration_unit *find_duration_unit(struct str name)
 	return NULL;
 }
 
-/* Adds the fraction of `unit` nanoseconds; false when a digit is finer than a nanosecond. Cannot overflow: it adds less than
- * an hour to at most INT64_MAX. */
+/* Adds the fraction of `unit` nanoseconds; false when a digit is finer than a nanosecond. Cannot overflow: it
+ * adds less than an hour to at most INT64_MAX. */
 static bool add_fraction(struct str digits, uint64_t unit, uint64_t *ns)
 {
 	for (size_t i = 0; i < digits.n; i++) {
@@ -233,14 +233,15 @@ struct str duration_rough(char storage[DURATION_TEXT_MAX], uint64_t ms)
 	return str_make(storage, (size_t)n);
 }
 
-/* -- byte sizes ------------------------------------------------------------------------------------------------------- */
+/* -- byte sizes ------------------------------------------------------------------------------------------ */
 
 struct byte_unit {
 	struct str name;
 	uint64_t bytes;
 };
 
-/* Larger units first, and the binary one of each pair, which is the order in which byte_size_text() prefers them. */
+/* Larger units first, and the binary one of each pair, which is the order in which byte_size_text() prefers
+ * them. */
 static const struct byte_unit byte_units[] = {
 	{ STR_INIT("TiB"), UINT64_C(1) << 40 },
 	{ STR_INIT("TB"), UINT64_C(1000000000000) },
@@ -268,8 +269,9 @@ static const struct byte_unit *find_byte_unit(struct str name)
 }
 
 /*
- * The whole bytes in 0.DIGITS times `unit`: schoolbook multiplication from the last digit, where only the carry into the
- * integer part is wanted. carry < unit <= 2^40, so nothing overflows, and any number of digits is exact.
+ * The whole bytes in 0.DIGITS times `unit`: schoolbook multiplication from the last digit, where only the
+ * carry into the integer part is wanted. carry < unit <= 2^40, so nothing overflows, and any number of digits
+ * is exact.
  */
 static uint64_t fraction_floor(struct str digits, uint64_t unit)
 {

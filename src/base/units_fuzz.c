@@ -1,4 +1,5 @@
-/* Whatever the text: reading either fails with a message on one line, or gives a value that is written and read back equal. */
+/* Whatever the text: reading either fails with a message on one line, or gives a value that is written and
+ * read back equal. */
 #include "base/base.h"
 #include "base/units.h"
 

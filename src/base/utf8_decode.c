@@ -1,8 +1,8 @@
 #include "base/base.h"
 #include "base/utf8_decode.h"
 
-/* What a first byte promises: how many bytes follow, its own bits, and the bounds of the second byte, which alone rule out
- * overlong forms, surrogates and values over U+10FFFF (Unicode 15, table 3-7). */
+/* What a first byte promises: how many bytes follow, its own bits, and the bounds of the second byte, which
+ * alone rule out overlong forms, surrogates and values over U+10FFFF (Unicode 15, table 3-7). */
 struct lead {
 	unsigned following, bits, low, high;
 };

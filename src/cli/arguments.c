@@ -22,7 +22,7 @@ static struct str command_words(const struct parser *parser)
 	return parser->to->command ? parser->to->command->words : STR("");
 }
 
-/* -- values --------------------------------------------------------------------------------------------------------------- */
+/* -- values ---------------------------------------------------------------------------------------------- */
 
 static bool choice_has(struct str choices, struct str text)
 {
@@ -71,7 +71,7 @@ static int value_set(struct parser *parser, const struct operation_input *input,
 	return r;
 }
 
-/* -- flags ---------------------------------------------------------------------------------------------------------------- */
+/* -- flags ----------------------------------------------------------------------------------------------- */
 
 struct flag_word {
 	struct str whole; /* as typed: "--limit=3" */
@@ -140,7 +140,8 @@ static int take_own_flag(struct parser *parser, const struct flag_word *word)
 	return (r = value_set(parser, input, word->shown, text)) < 0 ? r : 1;
 }
 
-/* A flag of the command's own that is a setting's as well is one spelling among others of that setting, which may not contradict each other. */
+/* A flag of the command's own that is a setting's as well is one spelling among others of that setting, which
+ * may not contradict each other. */
 static int take_command_flag(struct parser *parser, const struct flag_word *word)
 {
 	const char *next = parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL;
@@ -202,7 +203,7 @@ static int take_setting_flag(struct parser *parser, const struct flag_word *word
 	return 1;
 }
 
-/* -- what comes nearest to an unknown flag ---------------------------------------------------------------------------------- */
+/* -- what comes nearest to an unknown flag --------------------------------------------------------------- */
 
 static void consider_settings(struct nearest *nearest, struct str command)
 {
@@ -271,7 +272,7 @@ static int take_flag(struct parser *parser)
 	return r < 0 ? r : 0;
 }
 
-/* -- words ---------------------------------------------------------------------------------------------------------------- */
+/* -- words ----------------------------------------------------------------------------------------------- */
 
 static void begin_command(struct parser *parser, const struct command *command)
 {
@@ -375,7 +376,7 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv,
 	return r;
 }
 
-/* -- afterwards ------------------------------------------------------------------------------------------------------------- */
+/* -- afterwards ------------------------------------------------------------------------------------------ */
 
 int arguments_check(const struct arguments *arguments, struct err *err)
 {
@@ -416,14 +417,16 @@ bool argument_bool(const struct arguments *arguments, struct str name)
 	return str_eq(argument_text(arguments, name), STR("true"));
 }
 
-/* Decides which files a daemon is known by, and where its own are: a daemon that was not told would be another one. */
+/* Decides which files a daemon is known by, and where its own are: a daemon that was not told would be
+ * another one. */
 static bool finds_the_daemon(enum setting setting)
 {
 	return setting == SETTING_PATHS_CONFIG_FILE || setting == SETTING_PATHS_CONFIG ||
 	       setting == SETTING_PATHS_STATE || setting == SETTING_PATHS_CACHE;
 }
 
-/* Acts on the daemon alone; the daemon's own command is all for the daemon. Scripts run here, under limits that the daemon has for those it runs, and serve sends its mode along. */
+/* Acts on the daemon alone; the daemon's own command is all for the daemon. Scripts run here, under limits
+ * that the daemon has for those it runs, and serve sends its mode along. */
 static bool acts_on_the_daemon(const struct command *command, enum setting setting)
 {
 	struct str path = setting_declarations[setting].path;

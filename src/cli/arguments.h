@@ -3,8 +3,9 @@
  *
  *	mcpx [flags of settings] COMMAND [flags of the command or of settings] [positional arguments]
  *
- * Flags stand anywhere, in the forms --flag value, --flag=value, --flag and --no-flag for yes and no, -f value; "--" ends them. A first
- * word that is no command but a script, by its path or its name, runs that script. Errors name the word and what comes nearest to it.
+ * Flags stand anywhere, in the forms --flag value, --flag=value, --flag and --no-flag for yes and no, -f
+ * value; "--" ends them. A first word that is no command but a script, by its path or its name, runs that
+ * script. Errors name the word and what comes nearest to it.
  */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
@@ -55,14 +56,16 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv,
 /* Whether everything that the command needs was given. ERR_INVALID names what is missing. */
 int arguments_check(const struct arguments *arguments, struct err *err);
 
-/* The text of the input `name`; .p NULL when it was not given. Asking for an input that the command does not have is a BUG. */
+/* The text of the input `name`; .p NULL when it was not given. Asking for an input that the command does not
+ * have is a BUG. */
 struct str argument_text(const struct arguments *arguments, struct str name);
 bool argument_bool(const struct arguments *arguments, struct str name);
 
 /* Whether a daemon that this command starts, or becomes, must be given the flag too. */
 bool arguments_hand_on(const struct arguments *arguments, const struct setting_flag *flag);
 
-/* The first flag, as typed, of a setting that acts on the daemon alone, and so has no effect on one that runs already; empty: none. */
+/* The first flag, as typed, of a setting that acts on the daemon alone, and so has no effect on one that runs
+ * already; empty: none. */
 struct str arguments_daemon_flag(const struct arguments *arguments);
 
 /* The words of the rest argument with blanks between them. */

@@ -80,7 +80,7 @@ static void assert_refused(const char *line, const char *message)
 	parsed_release(&parsed);
 }
 
-/* -- commands -------------------------------------------------------------------------------------------------------------- */
+/* -- commands -------------------------------------------------------------------------------------------- */
 
 static void test_commands(void **state)
 {
@@ -152,7 +152,7 @@ static void test_operations_have_all_their_faces(void **state)
 	}
 }
 
-/* -- flags ------------------------------------------------------------------------------------------------------------------ */
+/* -- flags ----------------------------------------------------------------------------------------------- */
 
 static void test_flags_of_a_command(void **state)
 {
@@ -228,7 +228,7 @@ static void test_what_follows_a_script_is_its_own(void **state)
 	parsed_release(&p);
 }
 
-/* -- flags of settings -------------------------------------------------------------------------------------------------------- */
+/* -- flags of settings ----------------------------------------------------------------------------------- */
 
 static void test_settings_are_flags_everywhere(void **state)
 {
@@ -277,7 +277,7 @@ static void test_what_a_daemon_must_know(void **state)
 			 "--search-limit");
 }
 
-/* -- mistakes ------------------------------------------------------------------------------------------------------------------ */
+/* -- mistakes -------------------------------------------------------------------------------------------- */
 
 static void test_mistakes(void **state)
 {
@@ -306,7 +306,7 @@ static void test_mistakes(void **state)
 	assert_refused("mcpx ls --pool-max many", "--pool-max: expected an integer, got \"many\"");
 }
 
-/* -- scripts -------------------------------------------------------------------------------------------------------------------- */
+/* -- scripts --------------------------------------------------------------------------------------------- */
 
 static void write_empty(struct arena *arena, const char *directory, const char *name)
 {
@@ -378,7 +378,7 @@ static void test_a_script_needs_no_command(void **state)
 	arena_release(&arena);
 }
 
-/* -- the document ----------------------------------------------------------------------------------------------------------------- */
+/* -- the document ---------------------------------------------------------------------------------------- */
 
 static void test_the_reference_is_current(void **state)
 {

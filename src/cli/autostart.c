@@ -1,6 +1,6 @@
 /*
- * A daemon that cannot start says why in the log that its standard error is. What was in there before we started it is somebody else's
- * story, so only what came since is shown.
+ * A daemon that cannot start says why in the log that its standard error is. What was in there before we
+ * started it is somebody else's story, so only what came since is shown.
  */
 #include "base/base.h"
 #include "cli/autostart.h"
@@ -36,7 +36,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* -- the command line of the daemon --------------------------------------------------------------------------------------- */
+/* -- the command line of the daemon ---------------------------------------------------------------------- */
 
 static const char *const *daemon_arguments(struct cli *cli, const char *program)
 {
@@ -57,7 +57,7 @@ static const char *const *daemon_arguments(struct cli *cli, const char *program)
 	return arguments;
 }
 
-/* -- starting -------------------------------------------------------------------------------------------------------------- */
+/* -- starting -------------------------------------------------------------------------------------------- */
 
 static int start_open_log(struct start *start, struct err *err)
 {
@@ -85,7 +85,7 @@ static int start_program(struct start *start, struct err *err)
 				start->log_fd, err);
 }
 
-/* -- waiting ---------------------------------------------------------------------------------------------------------------- */
+/* -- waiting --------------------------------------------------------------------------------------------- */
 
 /* What the log says since the start, at most autostart.logTail of it. */
 static struct str start_log(struct start *start)

@@ -9,7 +9,8 @@
 
 struct cli;
 
-/* Starts it and calls `connect` until that succeeds. ERR_TIMEOUT after autostart.connectTimeout, ERR_CLOSED when it ended before. */
+/* Starts it and calls `connect` until that succeeds. ERR_TIMEOUT after autostart.connectTimeout, ERR_CLOSED
+ * when it ended before. */
 int autostart(struct cli *cli, int (*connect)(struct cli *cli, struct err *err), struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * `mcpx call`: the tool's schema is asked for only when a word's type depends on it, over the same connection as the call. A call whose progress
- * is shown is relayed: a line for each notification, and the ordinary answer last as {"status", "body"}.
+ * `mcpx call`: the tool's schema is asked for only when a word's type depends on it, over the same connection
+ * as the call. A call whose progress is shown is relayed: a line for each notification, and the ordinary
+ * answer last as {"status", "body"}.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -29,7 +30,7 @@ struct call {
 	struct str body;
 };
 
-/* -- the tool ------------------------------------------------------------------------------------------------------------------ */
+/* -- the tool -------------------------------------------------------------------------------------------- */
 
 static int call_split_name(struct call *call, struct str name, struct err *err)
 {
@@ -44,7 +45,8 @@ static int call_split_name(struct call *call, struct str name, struct err *err)
 	return 0;
 }
 
-/* The input schema within the answer, which `doc` holds; NULL when the tool is not known, which the call will tell better. */
+/* The input schema within the answer, which `doc` holds; NULL when the tool is not known, which the call will
+ * tell better. */
 static int call_find_schema(struct call *call, struct json_doc *doc, const struct json **ret_schema,
 			    struct err *err)
 {
@@ -82,7 +84,7 @@ static int call_arguments(struct call *call, struct str *ret_arguments, struct e
 	return r;
 }
 
-/* -- asking --------------------------------------------------------------------------------------------------------------------- */
+/* -- asking ---------------------------------------------------------------------------------------------- */
 
 /* People are shown links to artifacts instead of bytes; who takes the document may say so. */
 static bool call_wants_links(const struct call *call)
@@ -167,9 +169,10 @@ static int call_ask(struct call *call, struct str arguments, struct err *err)
 	return request_read_body(cli, &call->body, err);
 }
 
-/* -- showing -------------------------------------------------------------------------------------------------------------------- */
+/* -- showing --------------------------------------------------------------------------------------------- */
 
-/* Whether the server's answer was that it knows no such method or takes no such parameters (JSON-RPC 2.0 section 5.1). */
+/* Whether the server's answer was that it knows no such method or takes no such parameters (JSON-RPC 2.0
+ * section 5.1). */
 static bool may_be_misnamed(struct str body)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
-/* -- failures --------------------------------------------------------------------------------------------------------------- */
+/* -- failures -------------------------------------------------------------------------------------------- */
 
 bool cli_wants_json(const struct cli *cli)
 {
@@ -66,7 +66,7 @@ void cli_note(struct cli *cli, const char *format, ...)
 	cli_say(cli, str_of(text));
 }
 
-/* -- one run ------------------------------------------------------------------------------------------------------------------ */
+/* -- one run --------------------------------------------------------------------------------------------- */
 
 static struct str current_directory(struct arena *arena)
 {
@@ -136,7 +136,8 @@ static int run_command(struct cli *cli)
 	if (arguments_check(&cli->arguments, &err) < 0)
 		return cli_fail_usage(cli, &err);
 	if (command->bare) {
-		/* Even a bare command's own output may be asked for by a variable; one that is wrong is not its business. */
+		/* Even a bare command's own output may be asked for by a variable; one that is wrong is not
+		 * its business. */
 		(void)settings_add_environment(cli->settings, &cli->environment, NULL);
 		cli_open_terminals(cli);
 		return command->run(cli);

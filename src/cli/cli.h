@@ -1,9 +1,10 @@
 /*
  * cli.h - one run of the command line: from the words typed to an exit status.
  *
- * The command line starts in a millisecond, so it links no event loop where it can do without, no database and no cryptography, reads nothing
- * that its command does not need, and does everything on one thread with blocking calls that have deadlines. It lives for one command:
- * what it allocates from `arena` is freed at the end.
+ * The command line starts in a millisecond, so it links no event loop where it can do without, no database
+ * and no cryptography, reads nothing that its command does not need, and does everything on one thread with
+ * blocking calls that have deadlines. It lives for one command: what it allocates from `arena` is freed at
+ * the end.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -46,7 +47,8 @@ int cli_main(int argc, char **argv, const char *version);
 /* Whether the command prints one JSON document. */
 bool cli_wants_json(const struct cli *cli);
 
-/* Says on standard error what failed, as "mcpx: message", and with --json prints {"error": message}; returns the exit status for it. */
+/* Says on standard error what failed, as "mcpx: message", and with --json prints {"error": message}; returns
+ * the exit status for it. */
 int cli_fail(struct cli *cli, const struct err *err);
 /* The same, with a document that says more than the message for --json; empty: there is none. */
 int cli_fail_with(struct cli *cli, const struct err *err, struct str document);

@@ -15,7 +15,7 @@ const struct command_group command_groups[] = {
 };
 const size_t command_group_count = ARRAY_LEN(command_groups);
 
-/* -- commands that are no operation --------------------------------------------------------------------------------------- */
+/* -- commands that are no operation ---------------------------------------------------------------------- */
 
 static const struct operation_input run_inputs[] = {
 	{ .name = STR_INIT("script"),
@@ -142,7 +142,7 @@ static const struct command own_commands[] = {
 	  .starts_no_daemon = true },
 };
 
-/* -- the whole table ------------------------------------------------------------------------------------------------------ */
+/* -- the whole table ------------------------------------------------------------------------------------- */
 
 /* Operations whose command does more than ask and show. */
 static command_run *const operation_runs[OPERATION_COUNT] = {
@@ -157,7 +157,8 @@ static command_run *const operation_runs[OPERATION_COUNT] = {
 	[OPERATION_SHUTDOWN] = command_stop,
 };
 
-/* A daemon that was started only to be asked whether there is one would be a lie; and to be stopped, or to end what it never had, a waste. */
+/* A daemon that was started only to be asked whether there is one would be a lie; and to be stopped, or to
+ * end what it never had, a waste. */
 static bool asks_about_the_daemon(const struct operation *operation)
 {
 	return operation->id == OPERATION_HEALTH || operation->id == OPERATION_STATUS ||
@@ -229,7 +230,7 @@ int command_unknown(struct str words, const char *what, struct err *err)
 		       QUOTE(words));
 }
 
-/* -- inputs --------------------------------------------------------------------------------------------------------------- */
+/* -- inputs ---------------------------------------------------------------------------------------------- */
 
 struct str command_flag_text(char storage[COMMAND_FLAG_MAX], struct str name)
 {

@@ -1,9 +1,10 @@
 /*
  * command.h - the table of commands: what can be typed after `mcpx`.
  *
- * A command is a row of the operation table (api/operation.h), or one of the few that ask the daemon for no operation: run, serve, daemon
- * and so on. Both kinds have the same shape, so parsing, help, completion and the manual know no difference. An operation
- * that is added to operations.json is a command at once; it needs code here only if its answer is to be shown in a way of its own.
+ * A command is a row of the operation table (api/operation.h), or one of the few that ask the daemon for no
+ * operation: run, serve, daemon and so on. Both kinds have the same shape, so parsing, help, completion and
+ * the manual know no difference. An operation that is added to operations.json is a command at once; it needs
+ * code here only if its answer is to be shown in a way of its own.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -15,7 +16,8 @@
 
 struct cli;
 
-/* Runs a command whose arguments were parsed. Returns the exit status; has said on standard error what failed. */
+/* Runs a command whose arguments were parsed. Returns the exit status; has said on standard error what
+ * failed. */
 typedef int command_run(struct cli *cli);
 
 struct command {
@@ -52,11 +54,13 @@ struct command_group {
 extern const struct command_group command_groups[];
 extern const size_t command_group_count;
 
-/* "timeoutMs" as it is spelled in a flag: "timeout-ms". At most COMMAND_FLAG_MAX bytes, which every name of the table is. */
+/* "timeoutMs" as it is spelled in a flag: "timeout-ms". At most COMMAND_FLAG_MAX bytes, which every name of
+ * the table is. */
 enum { COMMAND_FLAG_MAX = 40 };
 struct str command_flag_text(char storage[COMMAND_FLAG_MAX], struct str name);
 
-/* The input of `command` that the flag (without dashes, on the command line's side of the table) is for, or NULL. */
+/* The input of `command` that the flag (without dashes, on the command line's side of the table) is for, or
+ * NULL. */
 const struct operation_input *command_find_flag(const struct command *command, struct str flag);
 
 /* The `at`-th positional argument of `command`, or NULL; and its rest argument, or NULL. */

@@ -1,6 +1,7 @@
 /*
- * The words before the cursor are read as arguments.c reads them, but nothing is wrong with them: what cannot be understood is passed
- * over. What is left is the place of the cursor, and a place has one kind of candidates.
+ * The words before the cursor are read as arguments.c reads them, but nothing is wrong with them: what cannot
+ * be understood is passed over. What is left is the place of the cursor, and a place has one kind of
+ * candidates.
  */
 #include "base/base.h"
 #include "cli/completion.h"
@@ -15,7 +16,7 @@ enum {
 	DISPLAYED_MAX = 64 << 10 /* bytes of a text from outside that are made fit to be shown */
 };
 
-/* -- candidates -------------------------------------------------------------------------------------------------------------- */
+/* -- candidates ------------------------------------------------------------------------------------------ */
 
 /* Whether `text` can be shown, and typed, as it is. */
 static bool is_plain(struct str text)
@@ -97,7 +98,7 @@ void candidates_narrow(struct candidates *candidates, struct str current)
 	candidates->count = kept;
 }
 
-/* -- the place of the cursor ------------------------------------------------------------------------------------------------- */
+/* -- the place of the cursor ----------------------------------------------------------------------------- */
 
 static struct str command_words(const struct completion_place *place)
 {
@@ -199,7 +200,7 @@ static void find_place(struct completion *completion, struct candidates *candida
 		take_word(completion, i);
 }
 
-/* -- flags ------------------------------------------------------------------------------------------------------------------- */
+/* -- flags ----------------------------------------------------------------------------------------------- */
 
 /* Flags that are rarely meant are offered only to who typed the beginning of one and of no other. */
 enum tier { TIER_USUAL, TIER_RARE };
@@ -308,7 +309,7 @@ static void add_flags(struct completion *completion)
 	}
 }
 
-/* -- which kind -------------------------------------------------------------------------------------------------------------- */
+/* -- which kind ------------------------------------------------------------------------------------------ */
 
 static void add_flag_value(struct completion *completion, const struct operation_input *input,
 			   const struct setting_declaration *setting)
@@ -380,7 +381,7 @@ void completion_find(struct candidates *candidates, const struct completion_line
 		add_flags(&completion);
 }
 
-/* -- the flags that were typed ----------------------------------------------------------------------------------------------- */
+/* -- the flags that were typed --------------------------------------------------------------------------- */
 
 void completion_add_flags(struct settings *set, const struct completion_line *line,
 			  const struct completion_context *context)

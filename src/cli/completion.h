@@ -1,12 +1,14 @@
 /*
  * completion.h - what could come next on a command line that is being typed.
  *
- * Everything is read from the tables: commands, their inputs, settings with their flags. What only the daemon knows (namespaces, tools
- * and their arguments, artifacts) is asked of it through a function that the caller hands in, so that this works, and is tested, without
- * one; whoever asks bounds the time, and no answer means no candidates. Files are not listed here: shells do that better, with ~ and
- * variables, so it is only said that one belongs there.
+ * Everything is read from the tables: commands, their inputs, settings with their flags. What only the daemon
+ * knows (namespaces, tools and their arguments, artifacts) is asked of it through a function that the caller
+ * hands in, so that this works, and is tested, without one; whoever asks bounds the time, and no answer means
+ * no candidates. Files are not listed here: shells do that better, with ~ and variables, so it is only said
+ * that one belongs there.
  *
- * Text that a server chose becomes part of a command line, so a candidate with characters that a terminal obeys is left out.
+ * Text that a server chose becomes part of a command line, so a candidate with characters that a terminal
+ * obeys is left out.
  */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
@@ -26,7 +28,8 @@ struct completion_line {
 	bool redirects;	    /* the one with the cursor is the file of a redirection, and no word of ours */
 };
 
-/* Asks the running daemon for `target`, such as "/v1/namespaces", and gives its answer's JSON; empty when there is none. */
+/* Asks the running daemon for `target`, such as "/v1/namespaces", and gives its answer's JSON; empty when
+ * there is none. */
 typedef struct str completion_ask(void *owner, struct str target);
 
 struct completion_context {
@@ -48,15 +51,16 @@ enum { CANDIDATES_MAX = 4096 }; /* further ones are dropped: nobody reads a long
 struct candidates {
 	struct candidate *items;
 	size_t count, room;
-	/* A file's name may stand here too, from the byte `files_at` of the current word on: "--output=" is 9 bytes long. */
+	/* A file's name may stand here too, from the byte `files_at` of the current word on: "--output=" is 9
+	 * bytes long. */
 	bool files;
 	size_t files_at;
 };
 
 /*
- * Everything that may stand in the place of the current word, also what does not begin like it, for shells that match in their own ways.
- * What the current word begins like does decide what kind of thing is offered: flags for "-", the tools of a namespace for "files.".
- * Strings are the tables', the line's or the arena's.
+ * Everything that may stand in the place of the current word, also what does not begin like it, for shells
+ * that match in their own ways. What the current word begins like does decide what kind of thing is offered:
+ * flags for "-", the tools of a namespace for "files.". Strings are the tables', the line's or the arena's.
  */
 void completion_find(struct candidates *candidates, const struct completion_line *line,
 		     const struct completion_context *context);
@@ -65,8 +69,8 @@ void completion_find(struct candidates *candidates, const struct completion_line
 void candidates_narrow(struct candidates *candidates, struct str current);
 
 /*
- * The settings that the flags on the line decide, added to `set`: which daemon is meant may depend on them. Words that are wrong are
- * passed over.
+ * The settings that the flags on the line decide, added to `set`: which daemon is meant may depend on them.
+ * Words that are wrong are passed over.
  */
 void completion_add_flags(struct settings *set, const struct completion_line *line,
 			  const struct completion_context *context);

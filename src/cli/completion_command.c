@@ -1,7 +1,8 @@
 /*
- * `mcpx completion SHELL` prints a script; `mcpx completion words -- ...` is what that script asks for at each press of the tab key. Whoever
- * presses it looks at a shell that stands still until this ends, so the daemon is asked within a short time and never started, and
- * nothing that fails is worth a word: there are then fewer candidates.
+ * `mcpx completion SHELL` prints a script; `mcpx completion words -- ...` is what that script asks for at
+ * each press of the tab key. Whoever presses it looks at a shell that stands still until this ends, so the
+ * daemon is asked within a short time and never started, and nothing that fails is worth a word: there are
+ * then fewer candidates.
  */
 #include "base/base.h"
 #include "cli/cli.h"

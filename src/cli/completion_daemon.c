@@ -1,4 +1,5 @@
-/* Values that only the daemon knows. It is asked for one document at most, which is read for what the current word needs. */
+/* Values that only the daemon knows. It is asked for one document at most, which is read for what the current
+ * word needs. */
 #include "base/base.h"
 #include "cli/completion.h"
 
@@ -20,7 +21,7 @@ static bool ask(struct completion *completion, struct str target, struct json_do
 	return text.n && json_parse(doc, text, NULL, NULL) == 0;
 }
 
-/* -- namespaces and tools ---------------------------------------------------------------------------------------------------- */
+/* -- namespaces and tools -------------------------------------------------------------------------------- */
 
 static void add_namespaces(struct completion *completion, bool open)
 {
@@ -59,7 +60,8 @@ static bool ask_tools(struct completion *completion, struct str namespace, struc
 	return !buf_failed(&target) && ask(completion, buf_str(&target), doc);
 }
 
-/* "files." and "files.read": a namespace first, then its tools, so that one server's hundreds hide no other. */
+/* "files." and "files.read": a namespace first, then its tools, so that one server's hundreds hide no
+ * other. */
 void completion_add_tools(struct completion *completion)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
@@ -86,7 +88,7 @@ void completion_add_types(struct completion *completion)
 		completion_add_tools(completion);
 }
 
-/* -- arguments of a tool ----------------------------------------------------------------------------------------------------- */
+/* -- arguments of a tool --------------------------------------------------------------------------------- */
 
 /* The schema that a local reference leads to; others are left alone, with nothing to offer. */
 static const struct json *follow(const struct json *root, const struct json *schema)
@@ -226,7 +228,7 @@ void completion_add_arguments(struct completion *completion)
 		      json_get(find_tool(json_root(&doc), str_from(tool, dot + 1)), STR("inputSchema")));
 }
 
-/* -- artifacts --------------------------------------------------------------------------------------------------------------- */
+/* -- artifacts ------------------------------------------------------------------------------------------- */
 
 void completion_add_artifacts(struct completion *completion)
 {

@@ -1,5 +1,6 @@
 /*
- * completion_private.h - what the files of completion share: the place of the cursor, and how candidates are added.
+ * completion_private.h - what the files of completion share: the place of the cursor, and how candidates are
+ * added.
  */
 #ifndef CLI_COMPLETION_PRIVATE_H
 #define CLI_COMPLETION_PRIVATE_H
@@ -73,7 +74,8 @@ void completion_add_types(struct completion *completion); /* namespaces, or a na
 void completion_add_arguments(struct completion *completion);
 void completion_add_artifacts(struct completion *completion);
 
-/* Whether every row of the table that says which input wants which kind of value is about an input that there is. For the test. */
+/* Whether every row of the table that says which input wants which kind of value is about an input that there
+ * is. For the test. */
 bool completion_sources_are_true(void);
 
 #endif

@@ -27,7 +27,7 @@ struct str completion_script(enum completion_shell shell)
 	return shells[shell].script;
 }
 
-/* -- the line ---------------------------------------------------------------------------------------------------------------- */
+/* -- the line -------------------------------------------------------------------------------------------- */
 
 /* The words of the line without the program, and the last one apart. */
 static void take_line(struct completion_request *request, const struct str *words, size_t count,
@@ -84,7 +84,7 @@ int completion_request_read(struct completion_request *request, const char *cons
 	return 0;
 }
 
-/* -- the answer -------------------------------------------------------------------------------------------------------------- */
+/* -- the answer ------------------------------------------------------------------------------------------ */
 
 static bool all_are_open(const struct candidates *candidates)
 {

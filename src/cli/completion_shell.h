@@ -1,19 +1,21 @@
 /*
- * completion_shell.h - completion as each shell wants it: the script that it sources, how it tells the line, how it is answered.
+ * completion_shell.h - completion as each shell wants it: the script that it sources, how it tells the line,
+ * how it is answered.
  *
- * The scripts only carry bytes. For each completion they run `mcpx completion words -- SHELL ...` and hand its answer to the shell:
+ * The scripts only carry bytes. For each completion they run `mcpx completion words -- SHELL ...` and hand
+ * its answer to the shell:
  *
- *	bash LINE TEXT		LINE is the command line up to the cursor, quotes and all, and TEXT its end that bash will replace, which
- *				begins behind the last of the characters in COMP_WORDBREAKS, such as "=" and ":". The answer is a line
- *				"nospace", "files" or "-", a line with the number of bytes of TEXT that stand before a file's name, and the
- *				replacements for TEXT, quoted as LINE is.
- *	zsh WORD... PREFIX	without quotes, the program first. The answer is a line with the number of bytes of PREFIX before a file's
- *				name, or "-" for no file, then the words as _describe takes them ("word:note" with backslashes
- *				before backslashes and colons), each behind a "w", or an "o" when no blank is to follow.
- *	fish WORD... TOKEN	the words without quotes, the program first; the token with its quotes. The answer is the same line as for
- *				zsh, then "word<tab>note".
+ * bash LINE TEXT          LINE is the command line up to the cursor, quotes and all, and TEXT its end that
+ * bash will replace, which begins behind the last of the characters in COMP_WORDBREAKS, such as "=" and ":".
+ * The answer is a line "nospace", "files" or "-", a line with the number of bytes of TEXT that stand before a
+ * file's name, and the replacements for TEXT, quoted as LINE is. zsh WORD... PREFIX       without quotes, the
+ * program first. The answer is a line with the number of bytes of PREFIX before a file's name, or "-" for no
+ * file, then the words as _describe takes them ("word:note" with backslashes before backslashes and colons),
+ * each behind a "w", or an "o" when no blank is to follow. fish WORD... TOKEN   the words without quotes, the
+ * program first; the token with its quotes. The answer is the same line as for zsh, then "word<tab>note".
  *
- * zsh and fish match candidates with the word in ways that users configure, so they get all; bash gets those that begin like the word.
+ * zsh and fish match candidates with the word in ways that users configure, so they get all; bash gets those
+ * that begin like the word.
  */
 #ifndef CLI_COMPLETION_SHELL_H
 #define CLI_COMPLETION_SHELL_H
@@ -41,7 +43,8 @@ struct completion_request {
 	size_t kept; /* bytes of the current word, without quotes, that bash does not replace */
 };
 
-/* `words` are those after `completion words --`. ERR_INVALID when they are none that a script of ours hands over. */
+/* `words` are those after `completion words --`. ERR_INVALID when they are none that a script of ours hands
+ * over. */
 int completion_request_read(struct completion_request *request, const char *const *words, size_t count,
 			    struct arena *arena, struct err *err);
 

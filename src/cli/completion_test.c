@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* -- a daemon that knows these ----------------------------------------------------------------------------------------------- */
+/* -- a daemon that knows these --------------------------------------------------------------------------- */
 
 #define NAMESPACES                                                                                           \
 	"[{\"namespace\":\"files\",\"server\":\"files\",\"live\":1,\"description\":\"Reads and writes.\"},"  \
@@ -58,7 +58,7 @@ static struct str answer(void *owner, struct str target)
 	return str_make(NULL, 0);
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------------------------ */
+/* -- asking ---------------------------------------------------------------------------------------------- */
 
 struct fixture {
 	struct arena arena;
@@ -122,7 +122,7 @@ static void expect_note(const struct fixture *f, const char *text, const char *n
 		fail_msg("%s has the note %.*s", text, STR_ARG(found->note));
 }
 
-/* -- commands ---------------------------------------------------------------------------------------------------------------- */
+/* -- commands -------------------------------------------------------------------------------------------- */
 
 static void test_commands(void **state)
 {
@@ -161,7 +161,7 @@ static void test_help(void **state)
 	assert_string_equal(shown(f, "help --ma"), "--man --markdown");
 }
 
-/* -- flags ------------------------------------------------------------------------------------------------------------------- */
+/* -- flags ----------------------------------------------------------------------------------------------- */
 
 static void test_flags(void **state)
 {
@@ -309,7 +309,7 @@ static void test_redirection(void **state)
 	assert_int_equal(f->found.count, 0);
 }
 
-/* -- what the daemon knows --------------------------------------------------------------------------------------------------- */
+/* -- what the daemon knows ------------------------------------------------------------------------------- */
 
 static void test_tools(void **state)
 {
@@ -421,7 +421,7 @@ static void test_bound(void **state)
 	assert_true(str_eq(f->found.items[CANDIDATES_MAX - 1].text, STR("big.t4095")));
 }
 
-/* -- settings ---------------------------------------------------------------------------------------------------------------- */
+/* -- settings -------------------------------------------------------------------------------------------- */
 
 static void test_settings(void **state)
 {
@@ -471,7 +471,7 @@ static void test_flags_that_were_typed(void **state)
 	expect_flag_value(f, "run --json tour --config b.json", true, "");
 }
 
-/* -- scripts ----------------------------------------------------------------------------------------------------------------- */
+/* -- scripts --------------------------------------------------------------------------------------------- */
 
 static void test_scripts(void **state)
 {
@@ -499,7 +499,7 @@ static void test_sources(void **state)
 	assert_true(completion_sources_are_true());
 }
 
-/* -- the fixture ------------------------------------------------------------------------------------------------------------- */
+/* -- the fixture ----------------------------------------------------------------------------------------- */
 
 static void make(struct fixture *f, const char *path, bool directory)
 {

@@ -1,4 +1,5 @@
-/* Values that need no daemon: choices, commands, settings, scripts; and which input wants which kind of value. */
+/* Values that need no daemon: choices, commands, settings, scripts; and which input wants which kind of
+ * value. */
 #include "base/base.h"
 #include "cli/completion.h"
 
@@ -39,7 +40,7 @@ static const struct {
 	{ SETTING_PATHS_STATE, SOURCE_FILE },		{ SETTING_PATHS_SUPERVISOR, SOURCE_FILE },
 };
 
-/* -- words ------------------------------------------------------------------------------------------------------------------- */
+/* -- words ----------------------------------------------------------------------------------------------- */
 
 void completion_add_choices(struct completion *completion, struct str choices)
 {
@@ -60,9 +61,10 @@ void completion_add_truth(struct completion *completion)
 	completion_add_choices(completion, STR("true|false"));
 }
 
-/* -- commands ---------------------------------------------------------------------------------------------------------------- */
+/* -- commands -------------------------------------------------------------------------------------------- */
 
-/* What follows `words` in the words of a command: "put" for "artifact" in "artifact put". Empty: nothing does. */
+/* What follows `words` in the words of a command: "put" for "artifact" in "artifact put". Empty: nothing
+ * does. */
 static struct str words_after(struct str command, struct str words)
 {
 	if (words.n == 0)
@@ -125,7 +127,7 @@ static void add_help_words(struct completion *completion)
 		completion_add_commands(completion, line->words[place->after_first - 1]);
 }
 
-/* -- scripts ----------------------------------------------------------------------------------------------------------------- */
+/* -- scripts --------------------------------------------------------------------------------------------- */
 
 static void add_script(void *owner, struct str name, struct str path)
 {
@@ -139,7 +141,7 @@ void completion_add_scripts(struct completion *completion)
 	script_names(context->environment, context->cwd, context->arena, add_script, completion);
 }
 
-/* -- settings ---------------------------------------------------------------------------------------------------------------- */
+/* -- settings -------------------------------------------------------------------------------------------- */
 
 static bool begins_usual_setting(struct str text)
 {
@@ -188,7 +190,7 @@ static void add_setting_value(struct completion *completion)
 		completion_add_setting(completion, setting_declaration(setting));
 }
 
-/* -- inputs ------------------------------------------------------------------------------------------------------------------ */
+/* -- inputs ---------------------------------------------------------------------------------------------- */
 
 static enum completion_source input_source(const struct command *command, struct str input)
 {

@@ -1,6 +1,6 @@
 /*
- * `mcpx config`: which files are read, and what is wrong in them. Names of files, keys and servers are of the kind that comes with a project
- * from somewhere else, so each is made one harmless line.
+ * `mcpx config`: which files are read, and what is wrong in them. Names of files, keys and servers are of the
+ * kind that comes with a project from somewhere else, so each is made one harmless line.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -202,7 +202,8 @@ static int show_sources(struct cli *cli, bool all)
 	_cleanup_buf_ struct buf out = { 0 };
 
 	buf_init(&out, SHOW_MAX);
-	/* A file that is there and is not read is worth a word, a place where there is none only when asked for. */
+	/* A file that is there and is not read is worth a word, a place where there is none only when asked
+	 * for. */
 	for (size_t i = 0; i < config->source_count; i++)
 		if (config->sources[i].loaded || config->sources[i].note.n || all)
 			source_line(&config->sources[i], &out);

@@ -11,7 +11,8 @@ struct range {
 	uint32_t first, last;
 };
 
-/* Unicode 15: general categories Mn, Me and Cf of the scripts in common use, and the Hangul vowels that join what precedes them. */
+/* Unicode 15: general categories Mn, Me and Cf of the scripts in common use, and the Hangul vowels that join
+ * what precedes them. */
 static const struct range no_columns[] = {
 	{ 0x0300, 0x036f }, { 0x0483, 0x0489 },	  { 0x0591, 0x05bd },	{ 0x0610, 0x061a },
 	{ 0x064b, 0x065f }, { 0x06d6, 0x06dc },	  { 0x0900, 0x0902 },	{ 0x093c, 0x093c },

@@ -15,7 +15,7 @@ enum {
 	PLAIN_WIDTH = 100 /* lines of help that go to no terminal */
 };
 
-/* -- laying out ------------------------------------------------------------------------------------------------------------ */
+/* -- laying out ------------------------------------------------------------------------------------------ */
 
 static void blanks(struct buf *out, size_t count)
 {
@@ -73,7 +73,7 @@ void help_heading(const struct cli *cli, struct buf *out, struct str title)
 	buf_append_char(out, '\n');
 }
 
-/* -- one command ------------------------------------------------------------------------------------------------------------- */
+/* -- one command ----------------------------------------------------------------------------------------- */
 
 static void upper(struct buf *out, struct str name)
 {
@@ -257,7 +257,7 @@ static void help_command(struct cli *cli, const struct command *command, struct 
 		0, 0);
 }
 
-/* -- all of them --------------------------------------------------------------------------------------------------------------- */
+/* -- all of them ----------------------------------------------------------------------------------------- */
 
 static void group_entries(struct cli *cli, const struct command_group *group, struct buf *out)
 {
@@ -306,7 +306,7 @@ static bool help_family(struct cli *cli, struct str family, struct buf *out)
 	return any;
 }
 
-/* -- as JSON -------------------------------------------------------------------------------------------------------------------- */
+/* -- as JSON --------------------------------------------------------------------------------------------- */
 
 static void write_input(const struct operation_input *input, struct json_writer *w)
 {
@@ -369,7 +369,7 @@ static int help_json(struct cli *cli, struct str words)
 	return show_json(cli, buf_str(&out));
 }
 
-/* -- the command ------------------------------------------------------------------------------------------------------------------ */
+/* -- the command ----------------------------------------------------------------------------------------- */
 
 int help_show(struct cli *cli, struct str words)
 {

@@ -31,7 +31,7 @@ void in_flight_release(struct in_flight *flight)
 	buf_release(&flight->opening);
 }
 
-/* -- ids ---------------------------------------------------------------------------------------------------------------- */
+/* -- ids ------------------------------------------------------------------------------------------------- */
 
 static void note(struct in_flight *flight, struct str id)
 {
@@ -56,7 +56,7 @@ static void forget(struct in_flight *flight, struct str id)
 		}
 }
 
-/* -- messages ----------------------------------------------------------------------------------------------------------- */
+/* -- messages -------------------------------------------------------------------------------------------- */
 
 /* A new handshake takes the place of the old one. */
 static void note_opening(struct in_flight *flight, struct str line, bool first)
@@ -171,7 +171,7 @@ void in_flight_down(struct in_flight *flight, struct str bytes)
 	pass(flight, &flight->down, bytes, false);
 }
 
-/* -- the end ------------------------------------------------------------------------------------------------------------ */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 void in_flight_lost(struct in_flight *flight, struct buf *out, bool *ret_cut)
 {

@@ -1,10 +1,12 @@
 /*
- * in_flight.h - what an MCP client has asked through a pipe and not been answered yet, learned from the bytes that pass.
+ * in_flight.h - what an MCP client has asked through a pipe and not been answered yet, learned from the bytes
+ * that pass.
  *
- * `mcpx serve` copies bytes and understands none of them, until the daemon at the other end is gone. Then the client must hear what became of its
- * requests, and a new daemon must be told what the old one was told first. Both are noted here while lines pass: ids of requests, and the
- * lines of the handshake. Of a line longer than IN_FLIGHT_LINE only the beginning is looked at; of more than IN_FLIGHT_MAX
- * requests at once the later ones are not noted, and stay unanswered. Not thread-safe.
+ * `mcpx serve` copies bytes and understands none of them, until the daemon at the other end is gone. Then the
+ * client must hear what became of its requests, and a new daemon must be told what the old one was told
+ * first. Both are noted here while lines pass: ids of requests, and the lines of the handshake. Of a line
+ * longer than IN_FLIGHT_LINE only the beginning is looked at; of more than IN_FLIGHT_MAX requests at once the
+ * later ones are not noted, and stay unanswered. Not thread-safe.
  */
 #ifndef CLI_IN_FLIGHT_H
 #define CLI_IN_FLIGHT_H
@@ -31,8 +33,8 @@ struct in_flight {
 	struct passing_line up, down;
 	struct str *ids; /* source texts, each allocated */
 	size_t count;
-	struct buf
-		opening; /* the lines of the handshake: initialize and what followed it; empty before there was one */
+	/* the lines of the handshake: initialize and what followed it; empty before there was one */
+	struct buf opening;
 };
 
 void in_flight_init(struct in_flight *flight);
@@ -43,8 +45,9 @@ void in_flight_up(struct in_flight *flight, struct str bytes);
 void in_flight_down(struct in_flight *flight, struct str bytes);
 
 /*
- * The daemon is gone. Appends to `out` what the client must read: the end of a line that had begun, and an error for each request. Forgets them.
- * *ret_cut: the client is in the middle of a line of which the beginning is lost, so its rest is worth nothing.
+ * The daemon is gone. Appends to `out` what the client must read: the end of a line that had begun, and an
+ * error for each request. Forgets them. *ret_cut: the client is in the middle of a line of which the
+ * beginning is lost, so its rest is worth nothing.
  */
 void in_flight_lost(struct in_flight *flight, struct buf *out, bool *ret_cut);
 

@@ -15,7 +15,8 @@ static void end(int number)
 	_exit(EXIT_BY_SIGNAL + number);
 }
 
-/* A signal that whoever started us has us ignore, as shells do for what runs in the background, stays ignored. */
+/* A signal that whoever started us has us ignore, as shells do for what runs in the background, stays
+ * ignored. */
 static void watch(int number)
 {
 	struct sigaction action = { .sa_handler = end }, before;

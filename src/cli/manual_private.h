@@ -10,7 +10,8 @@
 /* Each command with its arguments and flags, under the headings of the help. */
 void manual_write_commands(struct buf *out);
 
-/* Each setting with its flags and variables, a subsection for each part of the registry; plumbing, or what is none. */
+/* Each setting with its flags and variables, a subsection for each part of the registry; plumbing, or what is
+ * none. */
 void manual_write_settings(struct buf *out, bool plumbing);
 
 #endif

@@ -11,7 +11,7 @@ enum {
 	SENTENCE_MAX = 4096 /* bytes of all choices of a setting, far above what the table has */
 };
 
-/* -- flags ------------------------------------------------------------------------------------------------------------------- */
+/* -- flags ----------------------------------------------------------------------------------------------- */
 
 static void write_flag(struct buf *out, struct str name)
 {
@@ -61,7 +61,7 @@ static void write_value(struct buf *out, const struct operation_input *input)
 		write_upper(out, input->name);
 }
 
-/* -- commands ---------------------------------------------------------------------------------------------------------------- */
+/* -- commands -------------------------------------------------------------------------------------------- */
 
 static bool is_argument(const struct operation_input *input)
 {
@@ -218,7 +218,7 @@ void manual_write_commands(struct buf *out)
 	}
 }
 
-/* -- settings ---------------------------------------------------------------------------------------------------------------- */
+/* -- settings -------------------------------------------------------------------------------------------- */
 
 static struct str part_of(struct str path)
 {

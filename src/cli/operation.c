@@ -1,4 +1,5 @@
-/* The command of an operation that has none of its own: asks, and shows the answer. And `stop`, which also waits. */
+/* The command of an operation that has none of its own: asks, and shows the answer. And `stop`, which also
+ * waits. */
 #include "base/base.h"
 #include "cli/commands.h"
 
@@ -9,7 +10,8 @@
 #include "cli/show.h"
 #include "io/program.h"
 
-/* "output" of the command line's own, where an operation has it: the file to write instead of showing the answer. */
+/* "output" of the command line's own, where an operation has it: the file to write instead of showing the
+ * answer. */
 static struct str output_path(const struct cli *cli)
 {
 	const struct command *command = cli->arguments.command;
@@ -38,7 +40,8 @@ int command_operation(struct cli *cli)
 	return CLI_OK;
 }
 
-/* The answer comes before the end: the daemon first lets go of its servers. Whoever stops it may count on it being gone. */
+/* The answer comes before the end: the daemon first lets go of its servers. Whoever stops it may count on it
+ * being gone. */
 static int wait_for_the_end(struct cli *cli, int process, struct err *err)
 {
 	http_client_close(&cli->daemon);

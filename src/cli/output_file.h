@@ -1,8 +1,9 @@
 /*
  * output_file.h - the file that a command writes its answer to.
  *
- * Bytes go to a temporary name beside the file, which takes the file's name when all of it is there: whoever looks sees the old file or the
- * new one, and a command that fails leaves no part of one. Permissions are those the umask leaves, as for any file a command creates.
+ * Bytes go to a temporary name beside the file, which takes the file's name when all of it is there: whoever
+ * looks sees the old file or the new one, and a command that fails leaves no part of one. Permissions are
+ * those the umask leaves, as for any file a command creates.
  */
 #ifndef CLI_OUTPUT_FILE_H
 #define CLI_OUTPUT_FILE_H

@@ -1,9 +1,11 @@
 /*
- * progress.h - how far a long call is, on one line of standard error that is written over and wiped at the end.
+ * progress.h - how far a long call is, on one line of standard error that is written over and wiped at the
+ * end.
  *
  *	[############            ]  50%  reading files
  *
- * Without a total the bar is left out and the count shown. With output.progress always and no terminal each step is a line of its own.
+ * Without a total the bar is left out and the count shown. With output.progress always and no terminal each
+ * step is a line of its own.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

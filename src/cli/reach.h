@@ -1,10 +1,11 @@
 /*
  * reach.h - finding the daemon, and starting it on first use.
  *
- * The daemon of a set of configuration files listens on one unix socket, whose path client and daemon compute alike (settings/places.h). When
- * nobody listens there, this program is started once more as `daemon --detached` in a session of its own, and the socket is tried whenever
- * it says that it is ready, and every autostart.pollInterval. Of many that are started at once the kernel-held lock lets one live; the
- * others end with DAEMON_EXIT_BUSY, and their starters wait for the one.
+ * The daemon of a set of configuration files listens on one unix socket, whose path client and daemon compute
+ * alike (settings/places.h). When nobody listens there, this program is started once more as `daemon
+ * --detached` in a session of its own, and the socket is tried whenever it says that it is ready, and every
+ * autostart.pollInterval. Of many that are started at once the kernel-held lock lets one live; the others end
+ * with DAEMON_EXIT_BUSY, and their starters wait for the one.
  */
 #ifndef CLI_REACH_H
 #define CLI_REACH_H
@@ -14,12 +15,14 @@
 
 struct cli;
 
-/* What mcpx-daemon exits with when another daemon for the same files holds the lock (sysexits' "try again later"). */
+/* What mcpx-daemon exits with when another daemon for the same files holds the lock (sysexits' "try again
+ * later"). */
 enum { DAEMON_EXIT_BUSY = 75 };
 
 /*
- * Makes cli->daemon a fresh connection. ERR_NOT_FOUND: none is running, and the command, or daemon.autostart, says that none is to be
- * started. ERR_TIMEOUT and ERR_CLOSED: it was started and did not come up; the message has the end of its log.
+ * Makes cli->daemon a fresh connection. ERR_NOT_FOUND: none is running, and the command, or daemon.autostart,
+ * says that none is to be started. ERR_TIMEOUT and ERR_CLOSED: it was started and did not come up; the
+ * message has the end of its log.
  */
 int daemon_reach(struct cli *cli, struct err *err);
 

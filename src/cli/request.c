@@ -14,7 +14,7 @@ enum {
 	STATUS_TIMED_OUT = 504,
 };
 
-/* -- target and body -------------------------------------------------------------------------------------------------------- */
+/* -- target and body ------------------------------------------------------------------------------------- */
 
 struct str request_target(struct cli *cli, struct str target, struct str name, struct str value)
 {
@@ -93,14 +93,15 @@ void request_from_arguments(struct cli *cli, struct request *request)
 		request->body = arena_copy(&cli->arena, buf_str(&body));
 }
 
-/* -- who asks ---------------------------------------------------------------------------------------------------------------- */
+/* -- who asks -------------------------------------------------------------------------------------------- */
 
 struct field_list {
 	struct http_field fields[FIELDS_MAX];
 	size_t count;
 };
 
-/* A value that a header cannot carry, such as a directory with a line end in its name, is left out rather than sent wrong. */
+/* A value that a header cannot carry, such as a directory with a line end in its name, is left out rather
+ * than sent wrong. */
 static void add_field(struct field_list *list, struct str name, struct str value)
 {
 	if (value.n == 0 || !http_is_field_value(value))
@@ -142,7 +143,7 @@ static void request_fields(struct cli *cli, const struct request *request, struc
 	}
 }
 
-/* -- sending ------------------------------------------------------------------------------------------------------------------ */
+/* -- sending --------------------------------------------------------------------------------------------- */
 
 static int send_once(struct cli *cli, const struct http_client_request *sent,
 		     struct http_client_answer *ret_answer, struct err *err)
@@ -170,7 +171,8 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 	request_fields(cli, request, &list);
 	sent.field_count = list.count;
 	r = send_once(cli, &sent, ret_answer, err);
-	/* A daemon that is just ending closes connections that it never looked at. What may be repeated is: by then there is a new one. */
+	/* A daemon that is just ending closes connections that it never looked at. What may be repeated is:
+	 * by then there is a new one. */
 	if (r == ERR_CLOSED && !request->has_body_fd &&
 	    (!request->operation || request->operation->flags & OPERATION_REPEATS))
 		r = send_once(cli, &sent, ret_answer, err);
@@ -201,7 +203,7 @@ int request_whole(struct cli *cli, const struct request *request, unsigned *ret_
 	return request_read_body(cli, ret_body, err);
 }
 
-/* -- refusals ----------------------------------------------------------------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------------------------------------- */
 
 int request_refusal(unsigned status, struct str body, struct err *err)
 {

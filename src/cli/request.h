@@ -1,9 +1,10 @@
 /*
  * request.h - asking the daemon for an operation.
  *
- * The target and the body are made from the operation's inputs and the arguments that were typed. Every request says who asks
- * (X-Mcpx-Cwd, X-Mcpx-Pid, X-Mcpx-Session and the like) and which settings of the call this command line and environment decide
- * (X-Mcpx-Settings). A failure of the daemon's is told with the daemon's own words.
+ * The target and the body are made from the operation's inputs and the arguments that were typed. Every
+ * request says who asks (X-Mcpx-Cwd, X-Mcpx-Pid, X-Mcpx-Session and the like) and which settings of the call
+ * this command line and environment decide (X-Mcpx-Settings). A failure of the daemon's is told with the
+ * daemon's own words.
  */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H

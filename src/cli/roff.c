@@ -71,7 +71,7 @@ void roff_font(struct buf *out, enum roff_font font, struct str text)
 	buf_append(out, font_escape(ROFF_ROMAN));
 }
 
-/* -- requests ---------------------------------------------------------------------------------------------------------------- */
+/* -- requests -------------------------------------------------------------------------------------------- */
 
 static void heading(struct buf *out, struct str request, struct str title)
 {
@@ -111,7 +111,7 @@ void roff_outdent(struct buf *out)
 	buf_append(out, STR(".RE\n"));
 }
 
-/* -- text -------------------------------------------------------------------------------------------------------------------- */
+/* -- text ------------------------------------------------------------------------------------------------ */
 
 /* A dot that begins a line would make it a request, and every word may come to begin one. */
 static void guard_dot(struct buf *out, struct str text)

@@ -1,8 +1,9 @@
 /*
  * roff.h - text for manual pages, in the macros of man(7) that groff, mandoc and others have in common.
  *
- * Nothing in a text is taken for a request, an escape or a typographic quote: what is shown can be copied into a shell. A hyphen is a
- * minus everywhere, because nobody can tell a flag from a compound word. `Code` between backquotes is set in bold. Pure.
+ * Nothing in a text is taken for a request, an escape or a typographic quote: what is shown can be copied
+ * into a shell. A hyphen is a minus everywhere, because nobody can tell a flag from a compound word. `Code`
+ * between backquotes is set in bold. Pure.
  */
 #ifndef CLI_ROFF_H
 #define CLI_ROFF_H

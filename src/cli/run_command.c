@@ -1,8 +1,10 @@
 /*
- * `mcpx run` and `mcpx exec`: a script runs here, beside the terminal, with the standard input and the directory that the user has; the daemon only answers its
- * calls. The run itself is exec/run.h's, as it is for the daemon; this file says what to run and shows its frames.
+ * `mcpx run` and `mcpx exec`: a script runs here, beside the terminal, with the standard input and the
+ * directory that the user has; the daemon only answers its calls. The run itself is exec/run.h's, as it is
+ * for the daemon; this file says what to run and shows its frames.
  *
- * Standard input is the script's own. A script that was itself read from there has used it up: it finds the end.
+ * Standard input is the script's own. A script that was itself read from there has used it up: it finds the
+ * end.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -34,15 +36,15 @@ struct script_run {
 	struct exec_report report; /* for one document */
 	struct exec_text text;	   /* for text */
 	struct signal_watch interrupt, terminate;
-	struct str
-		session; /* made up for this run, so it ends with it; empty: there is none, or it is somebody's */
+	/* made up for this run, so it ends with it; empty: there is none, or it is somebody's */
+	struct str session;
 	unsigned output; /* CHOICE_EXEC_OUTPUT_ */
 	int interrupted; /* the signal that ended it early, or 0 */
 	bool broken;	 /* our output cannot be written any more; `write_err` says why */
 	struct err write_err;
 };
 
-/* -- showing ------------------------------------------------------------------------------------------------------------ */
+/* -- showing --------------------------------------------------------------------------------------------- */
 
 static void write_out(struct script_run *run, struct str bytes)
 {
@@ -193,7 +195,7 @@ static void on_done(struct exec_run *exec)
 
 static const struct exec_events run_events = { .frame = on_frame, .done = on_done };
 
-/* -- running ------------------------------------------------------------------------------------------------------------ */
+/* -- running --------------------------------------------------------------------------------------------- */
 
 static void on_interrupt(struct signal_watch *watch, int number)
 {
@@ -227,7 +229,8 @@ static void take_settings(struct cli *cli, struct exec_spec *spec, unsigned outp
 	struct setting_items variables = settings_items(cli->settings, SETTING_SCRIPT_ENV);
 
 	exec_limits_from_settings(cli->settings, &spec->limits);
-	/* What is shown as it comes is not kept, so it needs no bound: a person at a terminal has the interrupt key. */
+	/* What is shown as it comes is not kept, so it needs no bound: a person at a terminal has the
+	 * interrupt key. */
 	if (output != CHOICE_EXEC_OUTPUT_STRUCTURED)
 		spec->limits.output_max = 0;
 	spec->runtime = settings_string(cli->settings, SETTING_SCRIPT_RUNTIME);
@@ -264,8 +267,8 @@ static int show_report(struct script_run *run)
 }
 
 /*
- * Ends the instances that only this run's session could use. All is said and done by then, so a daemon that does not take it is no failure: it ends them itself
- * when they have been idle for long.
+ * Ends the instances that only this run's session could use. All is said and done by then, so a daemon that
+ * does not take it is no failure: it ends them itself when they have been idle for long.
  */
 static void release_session(struct script_run *run)
 {
@@ -359,7 +362,8 @@ static int read_source(struct cli *cli, struct exec_spec *spec, struct err *err)
 	return r;
 }
 
-/* Whether the snippet is on standard input: that is said, or nothing is said and nobody would have to type it. */
+/* Whether the snippet is on standard input: that is said, or nothing is said and nobody would have to type
+ * it. */
 static bool source_is_on_standard_input(const struct arguments *arguments)
 {
 	if (arguments->rest_count == 0)

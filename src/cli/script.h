@@ -1,9 +1,10 @@
 /*
  * script.h - from what a user calls a script to its file.
  *
- * A word with a slash, or that ends in .ts, .mts or .js, is a path. Any other is a name: NAME.ts or NAME.js in .mcpx/scripts or
- * .config/mcpx/scripts of the working directory and of each directory above it, then in the user's $XDG_CONFIG_HOME/mcpx/scripts and
- * ~/.config/mcpx/scripts. The nearest wins; both extensions in one directory are an error, because nothing says which is meant.
+ * A word with a slash, or that ends in .ts, .mts or .js, is a path. Any other is a name: NAME.ts or NAME.js
+ * in .mcpx/scripts or .config/mcpx/scripts of the working directory and of each directory above it, then in
+ * the user's $XDG_CONFIG_HOME/mcpx/scripts and ~/.config/mcpx/scripts. The nearest wins; both extensions in
+ * one directory are an error, because nothing says which is meant.
  */
 #ifndef CLI_SCRIPT_H
 #define CLI_SCRIPT_H
@@ -15,8 +16,8 @@
 #include "settings/environment.h"
 
 struct script {
-	struct str
-		path; /* absolute, or relative to the working directory as it was typed; followed by a NUL */
+	/* absolute, or relative to the working directory as it was typed; followed by a NUL */
+	struct str path;
 };
 
 /* Whether the word ends as the files of scripts do. */

@@ -14,7 +14,8 @@ enum { SCRIPT_NAMES_MAX = 1024 }; /* further ones are left out */
 /* `path` is that of its file. Both live as long as the arena. */
 typedef void script_name_found(void *owner, struct str name, struct str path);
 
-/* Each name once, with the file that it means: the nearest. Directories that cannot be read are passed over. */
+/* Each name once, with the file that it means: the nearest. Directories that cannot be read are passed
+ * over. */
 void script_names(const struct environment *environment, struct str cwd, struct arena *arena,
 		  script_name_found *found, void *owner);
 

@@ -1,8 +1,9 @@
 /*
- * `mcpx serve`: an MCP server on standard input and output. All of MCP happens in the daemon (api/stdio.c); this end asks for a channel and copies bytes, so
- * that a client that starts it pays for no more than that.
+ * `mcpx serve`: an MCP server on standard input and output. All of MCP happens in the daemon (api/stdio.c);
+ * this end asks for a channel and copies bytes, so that a client that starts it pays for no more than that.
  *
- * The client outlives the daemon: when that ends, what was under way is answered with an error, and the next thing that the client says starts another one.
+ * The client outlives the daemon: when that ends, what was under way is answered with an error, and the next
+ * thing that the client says starts another one.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -27,7 +28,7 @@ static struct str serve_target(struct cli *cli)
 	return names.n ? request_target(cli, target, STR("passthrough"), names) : target;
 }
 
-/* -- one daemon --------------------------------------------------------------------------------------------------------- */
+/* -- one daemon ------------------------------------------------------------------------------------------ */
 
 struct serve {
 	struct cli *cli;
@@ -46,7 +47,8 @@ static void serve_received(void *context, struct str bytes)
 	in_flight_down(&((struct serve *)context)->flight, bytes);
 }
 
-/* A channel to the daemon, which is started when there is none. *ret_status: why not, when the daemon refuses; else 0. */
+/* A channel to the daemon, which is started when there is none. *ret_status: why not, when the daemon
+ * refuses; else 0. */
 static int serve_connect(struct serve *serve, int *ret_fd, struct buf *ret_first, int *ret_refused,
 			 struct err *err)
 {
@@ -67,8 +69,9 @@ static int serve_connect(struct serve *serve, int *ret_fd, struct buf *ret_first
 }
 
 /*
- * Copies until the client or the daemon ends. A daemon that comes later is told the handshake that the client had with the first one; its answer is not for the
- * client, who only hears that the list of tools may be another one.
+ * Copies until the client or the daemon ends. A daemon that comes later is told the handshake that the client
+ * had with the first one; its answer is not for the client, who only hears that the list of tools may be
+ * another one.
  */
 static int serve_pump(struct serve *serve, int fd, struct str first, enum pump_end *ret_end, struct err *err)
 {
@@ -97,7 +100,7 @@ static int serve_pump(struct serve *serve, int fd, struct str first, enum pump_e
 	return pump_run(&options, ret_end, err);
 }
 
-/* -- from one to the next ----------------------------------------------------------------------------------------------- */
+/* -- from one to the next -------------------------------------------------------------------------------- */
 
 /* More of what the client says; 0 at its end. */
 static int serve_read(struct serve *serve, size_t *ret_n, struct err *err)

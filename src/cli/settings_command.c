@@ -1,7 +1,8 @@
 /*
- * `mcpx settings`. Settings that the daemon acts on are in force there and not here, so one that runs is asked, and its values are shown,
- * with a word where this command's own layers say something else. None is started for that: without one, what is shown is what this command
- * would start one with. --daemon asks the daemon alone.
+ * `mcpx settings`. Settings that the daemon acts on are in force there and not here, so one that runs is
+ * asked, and its values are shown, with a word where this command's own layers say something else. None is
+ * started for that: without one, what is shown is what this command would start one with. --daemon asks the
+ * daemon alone.
  */
 #include "base/base.h"
 #include "cli/commands.h"
@@ -17,7 +18,7 @@ enum {
 	LISTING_MAX = 4 << 20, /* bytes of all records: some ten times what they take */
 };
 
-/* -- what the daemon says ------------------------------------------------------------------------------------------------------ */
+/* -- what the daemon says -------------------------------------------------------------------------------- */
 
 /* One document of a running daemon; false when there is none, or when it does not say. */
 static bool ask_running(struct cli *cli, struct str target, struct json_doc *ret_doc)
@@ -57,7 +58,7 @@ static bool is_of(const struct json *record, const char *member, const char *wor
 	return str_eq(json_str(json_get(record, str_of(member))), str_of(word));
 }
 
-/* -- one record of two --------------------------------------------------------------------------------------------------------- */
+/* -- one record of two ----------------------------------------------------------------------------------- */
 
 static void write_member(struct json_writer *w, const char *name, const struct json *value)
 {
@@ -81,8 +82,8 @@ static void write_here(struct json_writer *w, const struct json *here, const str
 }
 
 /*
- * `there` is what the daemon says, to a request that carries what this command decides for its own calls: those values come back with the
- * source "call", and only we know which variable or flag that was.
+ * `there` is what the daemon says, to a request that carries what this command decides for its own calls:
+ * those values come back with the source "call", and only we know which variable or flag that was.
  */
 static void write_merged(struct json_writer *w, const struct json *here, const struct json *there)
 {
@@ -120,7 +121,7 @@ static void write_in_force(struct json_writer *w, const struct json *here, const
 		json_write_value(w, here);
 }
 
-/* -- list -------------------------------------------------------------------------------------------------------------------------- */
+/* -- list ------------------------------------------------------------------------------------------------ */
 
 static bool filter_needs_daemon(const struct setting_filter *filter)
 {
@@ -199,7 +200,7 @@ int command_settings_list(struct cli *cli)
 	return list(cli, &filter, argument_bool(arguments, STR("changed")));
 }
 
-/* -- get ------------------------------------------------------------------------------------------------------------------------- */
+/* -- get ------------------------------------------------------------------------------------------------- */
 
 static int show_one(struct cli *cli, enum setting setting)
 {
@@ -240,7 +241,7 @@ int command_settings_get(struct cli *cli)
 	return cli_fail(cli, &err);
 }
 
-/* -- set ------------------------------------------------------------------------------------------------------------------------- */
+/* -- set ------------------------------------------------------------------------------------------------- */
 
 /* A change that did not come about is a failure, whatever the daemon's answer calls it. */
 static bool was_applied(struct str body, struct cli *cli, struct str *ret_note)

@@ -103,7 +103,7 @@ void shell_words_read(struct shell_words *words, struct str line, size_t mark, s
 	words->redirects = reader.redirects;
 }
 
-/* -- the other way ----------------------------------------------------------------------------------------------------------- */
+/* -- the other way --------------------------------------------------------------------------------------- */
 
 static bool is_safe(char c)
 {

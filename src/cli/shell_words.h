@@ -1,8 +1,9 @@
 /*
- * shell_words.h - a command line that is still being typed, taken apart as a POSIX shell would (XCU 2.2 and 2.3).
+ * shell_words.h - a command line that is still being typed, taken apart as a POSIX shell would (XCU 2.2 and
+ * 2.3).
  *
- * Quotes and backslashes are removed. Variables, ~ and patterns stay as they are, redirections are left out. Only the end may be unfinished: an open
- * quote goes on to the end. Pure.
+ * Quotes and backslashes are removed. Variables, ~ and patterns stay as they are, redirections are left out.
+ * Only the end may be unfinished: an open quote goes on to the end. Pure.
  */
 #ifndef CLI_SHELL_WORDS_H
 #define CLI_SHELL_WORDS_H

@@ -7,7 +7,7 @@
 #include "cli/table.h"
 #include "json/writer.h"
 
-/* -- standard output --------------------------------------------------------------------------------------------------------- */
+/* -- standard output ------------------------------------------------------------------------------------- */
 
 int show_text(struct cli *cli, struct str text)
 {
@@ -79,7 +79,7 @@ int show_version(struct cli *cli)
 	return show_buf(cli, &out);
 }
 
-/* -- any answer --------------------------------------------------------------------------------------------------------------- */
+/* -- any answer ------------------------------------------------------------------------------------------ */
 
 struct str show_value_text(struct cli *cli, const struct json *value)
 {

@@ -1,8 +1,8 @@
 /*
  * show.h - answers as they are shown: one JSON document with --json, aligned text for people otherwise.
  *
- * An answer that no function here knows is shown all the same: an object as lines of names and values, an array as a table of what its
- * elements have in common.
+ * An answer that no function here knows is shown all the same: an object as lines of names and values, an
+ * array as a table of what its elements have in common.
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H

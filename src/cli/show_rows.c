@@ -66,7 +66,7 @@ const struct rows rows_settings = { .list = STR_INIT("settings"),
 				    .none = "every setting is at its default",
 				    COLUMNS(setting_columns) };
 
-/* -- cells --------------------------------------------------------------------------------------------------------------------- */
+/* -- cells ----------------------------------------------------------------------------------------------- */
 
 static void cell_bytes(struct table *table, enum style style, const struct json *value)
 {

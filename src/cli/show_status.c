@@ -27,7 +27,7 @@ static struct str counted(struct cli *cli, uint64_t n, const char *what)
 	return arena_printf(&cli->arena, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
 }
 
-/* -- the daemon ------------------------------------------------------------------------------------------------------------ */
+/* -- the daemon ------------------------------------------------------------------------------------------ */
 
 static void line(struct table *table, const char *name, struct str value)
 {
@@ -99,7 +99,7 @@ static void show_daemon(struct cli *cli, const struct json *root, struct buf *ou
 	table_end(&table);
 }
 
-/* -- its servers ------------------------------------------------------------------------------------------------------------- */
+/* -- its servers ----------------------------------------------------------------------------------------- */
 
 static const char *const server_headings[] = { "SERVER", ">TOOLS",  ">LIVE",	 ">CALLS",
 					       "SCOPE",	 "SHARING", "TOOLS READ" };
@@ -219,7 +219,7 @@ void show_status(struct cli *cli, const struct json *root, struct buf *out)
 		server_problems(cli, server, out);
 }
 
-/* -- refresh ------------------------------------------------------------------------------------------------------------------- */
+/* -- refresh --------------------------------------------------------------------------------------------- */
 
 void show_refresh(struct cli *cli, const struct json *root, struct buf *out)
 {

@@ -69,7 +69,7 @@ void table_heading(struct table *table, const char *const *names, size_t count)
 	}
 }
 
-/* -- writing --------------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 static struct str cell_text(const struct table *table, const struct table_cell *cell)
 {

@@ -5,8 +5,8 @@
  *	table_row(&table); table_cell(&table, STYLE_NAME, name); table_cell(&table, STYLE_PLAIN, description);
  *	table_end(&table);
  *
- * Cells are made one line each. Columns are as wide as their widest cell; on a terminal a row that is too long is cut in its last
- * column. A column that is empty in all rows is left out, with its heading.
+ * Cells are made one line each. Columns are as wide as their widest cell; on a terminal a row that is too
+ * long is cut in its last column. A column that is empty in all rows is left out, with its heading.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H

@@ -18,7 +18,7 @@ static void expect(struct buf *out, const char *expected)
 	buf_release(out);
 }
 
-/* -- text from outside -------------------------------------------------------------------------------------------------------- */
+/* -- text from outside ----------------------------------------------------------------------------------- */
 
 static void expect_line(const char *text, size_t n, const char *expected)
 {
@@ -44,7 +44,8 @@ static void test_lines(void **state)
 	     "c");
 	LINE("caf\xc3\xa9 \xe6\xbc\xa2", "caf\xc3\xa9 \xe6\xbc\xa2");
 	LINE("\xff\xc3", "\xef\xbf\xbd\xef\xbf\xbd");
-	/* U+202E turns the direction of writing around; U+009B begins a control sequence on some terminals. */
+	/* U+202E turns the direction of writing around; U+009B begins a control sequence on some
+	 * terminals. */
 	LINE("a\xe2\x80\xae"
 	     "b\xc2\x9b"
 	     "c",
@@ -104,7 +105,7 @@ static void test_first_sentences(void **state)
 	expect_sentence("All of it.", "All of it.");
 }
 
-/* -- tables --------------------------------------------------------------------------------------------------------------------- */
+/* -- tables ---------------------------------------------------------------------------------------------- */
 
 static void fill(struct table *table)
 {

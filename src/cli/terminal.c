@@ -41,7 +41,8 @@ void terminal_init(struct terminal *terminal, int fd, const struct settings *set
 
 void terminal_style(const struct terminal *terminal, struct buf *out, enum style style, struct str text)
 {
-	/* Select graphic rendition (ECMA-48 section 8.3.117): the palette's own colours, which every theme makes readable. */
+	/* Select graphic rendition (ECMA-48 section 8.3.117): the palette's own colours, which every theme
+	 * makes readable. */
 	static const char *const codes[] = {
 		[STYLE_STRONG] = "1", [STYLE_FAINT] = "2", [STYLE_GOOD] = "32",
 		[STYLE_BAD] = "31",   [STYLE_NAME] = "36",

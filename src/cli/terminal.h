@@ -1,8 +1,9 @@
 /*
  * terminal.h - where output goes, and what may be sent there.
  *
- * Text for people is written through here. To a terminal it is coloured, cut to the width and cleaned of what a terminal would obey
- * (display.h); to a file or a pipe it goes as it is. Colour follows output.color: auto means on a terminal, and not when NO_COLOR is set.
+ * Text for people is written through here. To a terminal it is coloured, cut to the width and cleaned of what
+ * a terminal would obey (display.h); to a file or a pipe it goes as it is. Colour follows output.color: auto
+ * means on a terminal, and not when NO_COLOR is set.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -32,7 +33,8 @@ void terminal_style(const struct terminal *terminal, struct buf *out, enum style
 /* Appends text from outside: cleaned for a terminal, else as it is. */
 void terminal_append(const struct terminal *terminal, struct buf *out, struct str text);
 
-/* Writes all of it. ERR_CLOSED when nobody reads it and SIGPIPE is ignored, ERR_IO when it cannot be done otherwise. */
+/* Writes all of it. ERR_CLOSED when nobody reads it and SIGPIPE is ignored, ERR_IO when it cannot be done
+ * otherwise. */
 int terminal_write(const struct terminal *terminal, struct str bytes, struct err *err);
 
 #endif

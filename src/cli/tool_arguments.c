@@ -11,7 +11,7 @@ enum {
 	NESTED_MAX = 32, /* objects within objects that one name may set: "a.b.c" sets two */
 };
 
-/* -- a value in the light of its schema -------------------------------------------------------------------------------------- */
+/* -- a value in the light of its schema ------------------------------------------------------------------ */
 
 static const char *allowed_text(unsigned allows)
 {
@@ -94,9 +94,10 @@ static int write_values(const struct writing *writing, const struct argument_lis
 	return r;
 }
 
-/* -- objects ------------------------------------------------------------------------------------------------------------------- */
+/* -- objects --------------------------------------------------------------------------------------------- */
 
-/* All of `rest`; or what is before a dot, where the schema has an object of that name and nothing that is called as the whole. */
+/* All of `rest`; or what is before a dot, where the schema has an object of that name and nothing that is
+ * called as the whole. */
 static struct str member_of(const struct writing *writing, const struct json *properties, struct str rest)
 {
 	if (json_get(properties, rest))
@@ -192,7 +193,7 @@ static int write_object(const struct writing *writing, const struct argument_lis
 	return r;
 }
 
-/* -- words --------------------------------------------------------------------------------------------------------------------- */
+/* -- words ----------------------------------------------------------------------------------------------- */
 
 static bool is_whole(struct str word)
 {
@@ -226,7 +227,7 @@ bool tool_words_need_schema(const struct tool_words *words)
 	return false;
 }
 
-/* -- files and standard input ---------------------------------------------------------------------------------------------------- */
+/* -- files and standard input ---------------------------------------------------------------------------- */
 
 /* The text that "-" or "@FILE" stands for. */
 static int read_text(struct str word, size_t bytes_max, struct arena *arena, struct str *ret_text,

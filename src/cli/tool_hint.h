@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "cli/cli.h"
 
-/* "did you mean files.read_file?", or where the names are listed; from the arena. Empty when the tool is listed or nothing is known. */
+/* "did you mean files.read_file?", or where the names are listed; from the arena. Empty when the tool is
+ * listed or nothing is known. */
 struct str tool_hint(struct cli *cli, struct str namespace, struct str tool);
 
 #endif

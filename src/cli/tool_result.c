@@ -12,7 +12,7 @@ static void end_line(struct buf *out)
 		buf_append_char(out, '\n');
 }
 
-/* -- what is no text ---------------------------------------------------------------------------------------------------------- */
+/* -- what is no text ------------------------------------------------------------------------------------- */
 
 /* Bytes that base 64 stands for, without decoding it. */
 static uint64_t decoded_size(struct str base64)
@@ -80,7 +80,7 @@ static void resource_block(const struct terminal *terminal, struct buf *out, con
 	}
 }
 
-/* -- blocks ---------------------------------------------------------------------------------------------------------------------- */
+/* -- blocks ---------------------------------------------------------------------------------------------- */
 
 static void content_block(const struct terminal *terminal, struct buf *out, const struct json *block)
 {

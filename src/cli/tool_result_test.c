@@ -85,7 +85,7 @@ static void test_structure_stands_in_for_missing_content(void **state)
 		"a is 1\n");
 }
 
-/* -- progress --------------------------------------------------------------------------------------------------------------------- */
+/* -- progress -------------------------------------------------------------------------------------------- */
 
 static void expect_progress(const char *params, size_t width, const char *expected)
 {

@@ -21,7 +21,8 @@ enum {
 /* What one value is: 1 is an integer, 1.5 a number. */
 unsigned json_allows(const struct json *value);
 
-/* All that `schema` allows, which is within `root`; one that says nothing of types, or is NULL, allows all. */
+/* All that `schema` allows, which is within `root`; one that says nothing of types, or is NULL, allows
+ * all. */
 unsigned tool_schema_allows(const struct json *root, const struct json *schema);
 
 /* `schema`, or what its $ref leads to within `root`. */

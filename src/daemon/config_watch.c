@@ -4,7 +4,8 @@
 #include "io/file_watch.h"
 
 enum {
-	/* A search looks into each directory up to the root and a few of the user's; whoever lists more in paths.config has the periodic look. */
+	/* A search looks into each directory up to the root and a few of the user's; whoever lists more in
+	 * paths.config has the periodic look. */
 	DIRECTORIES_MAX = 64,
 };
 
@@ -14,7 +15,7 @@ struct watched_directory {
 	char *path;
 };
 
-/* -- which directories --------------------------------------------------------------------------------------------------- */
+/* -- which directories ----------------------------------------------------------------------------------- */
 
 static char *copy_text(struct str text)
 {
@@ -64,7 +65,8 @@ static bool matters(const struct config_watch *watch, struct str directory, stru
 static void directory_changed(struct file_watch *file_watch, const char *name);
 static void settled(struct timer *timer);
 
-/* The time is not begun anew by what happens further, so that files beside a busy one are not waited for without end. */
+/* The time is not begun anew by what happens further, so that files beside a busy one are not waited for
+ * without end. */
 static void look_soon(struct config_watch *watch)
 {
 	watch->dirty = true;
@@ -73,7 +75,8 @@ static void look_soon(struct config_watch *watch)
 			    settings_duration(watch->settings, SETTING_DAEMON_WATCH_DELAY), settled);
 }
 
-/* The directory that holds `path`, or the nearest above it that is there: what comes to be in it is noticed so. */
+/* The directory that holds `path`, or the nearest above it that is there: what comes to be in it is noticed
+ * so. */
 static void watch_for(struct config_watch *watch, struct str path)
 {
 	while (path.n > 1 && watch->count < DIRECTORIES_MAX) {
@@ -120,7 +123,7 @@ void config_watch_follow(struct config_watch *watch, const struct config *config
 	look_soon(watch);
 }
 
-/* -- looking --------------------------------------------------------------------------------------------------------------- */
+/* -- looking --------------------------------------------------------------------------------------------- */
 
 static void tell_refused(struct config_watch *watch, const struct err *err)
 {
@@ -184,7 +187,7 @@ static void directory_changed(struct file_watch *file_watch, const char *name)
 		look_soon(watch);
 }
 
-/* -- the watch ------------------------------------------------------------------------------------------------------------- */
+/* -- the watch ------------------------------------------------------------------------------------------- */
 
 void config_watch_start(struct config_watch *watch, struct loop *loop, const struct settings *settings,
 			const struct config *config, const struct config_watch_events *events, void *context)

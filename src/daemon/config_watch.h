@@ -1,13 +1,15 @@
 /*
  * config_watch.h - noticing that configuration files have changed.
  *
- * The directories of the files, and those of the places where none was, are watched. Something that happens there to a name on the way to such
- * a file is looked into after daemon.watchDelay, so that an edit of several steps is one reload, or before the next request, so that nobody who
- * asks after an edit is answered from before it. What watching cannot see (a network file system, a directory that was replaced, more
+ * The directories of the files, and those of the places where none was, are watched. Something that happens
+ * there to a name on the way to such a file is looked into after daemon.watchDelay, so that an edit of
+ * several steps is one reload, or before the next request, so that nobody who asks after an edit is answered
+ * from before it. What watching cannot see (a network file system, a directory that was replaced, more
  * directories than are watched) the owner's periodic look finds.
  *
- * A change that cannot be taken leaves everything as it was, and is told once however often it is looked at. A file in a place where none was
- * belongs to another set of files, and so to another daemon (settings/places.h): that is told once, too.
+ * A change that cannot be taken leaves everything as it was, and is told once however often it is looked at.
+ * A file in a place where none was belongs to another set of files, and so to another daemon
+ * (settings/places.h): that is told once, too.
  *
  * Loop thread.
  */
@@ -51,8 +53,8 @@ void config_watch_start(struct config_watch *watch, struct loop *loop, const str
 			const struct config *config, const struct config_watch_events *events, void *context);
 void config_watch_stop(struct config_watch *watch);
 
-/* Another configuration is in force, which must live until the next one is: its directories are watched from now on. Does nothing once the watch
- * has been stopped. */
+/* Another configuration is in force, which must live until the next one is: its directories are watched from
+ * now on. Does nothing once the watch has been stopped. */
 void config_watch_follow(struct config_watch *watch, const struct config *config);
 
 /* Looks at the files, and reloads them when they differ. Does nothing while daemon.watchConfig is off. */

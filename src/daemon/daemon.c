@@ -1,6 +1,6 @@
 /*
- * Start-up goes from the ground up and shutdown from the top down, each step in one place. Whatever was begun is ended by daemon_release(), which accepts a
- * daemon that got only half way.
+ * Start-up goes from the ground up and shutdown from the top down, each step in one place. Whatever was begun
+ * is ended by daemon_release(), which accepts a daemon that got only half way.
  */
 #include "base/base.h"
 #include "daemon/daemon.h"
@@ -53,7 +53,7 @@ struct daemon {
 	bool hub_stopped;
 };
 
-/* -- the log ------------------------------------------------------------------------------------------------------------- */
+/* -- the log --------------------------------------------------------------------------------------------- */
 
 static void daemon_sink(void *context, enum log_level level, struct str line)
 {
@@ -101,12 +101,14 @@ static void daemon_event(struct hub_listener *listener, enum log_level level, st
 		   LOG_FIELDS(log_str("server", server), log_str("detail", detail)));
 }
 
-/* -- stopping ------------------------------------------------------------------------------------------------------------ */
+/* -- stopping -------------------------------------------------------------------------------------------- */
 
 /*
- * An orderly stop has three stages. While it drains, nothing new is taken, and what runs may end for http.shutdownGrace. Then what is left is ended, which is
- * an answer for everybody who waits: servers stop, and their calls say so; scripts are stopped, and their frames tell it; requests that are
- * still being sent are refused. When nobody is connected any more, or reads too slowly, the store is closed, and with it the loop ends.
+ * An orderly stop has three stages. While it drains, nothing new is taken, and what runs may end for
+ * http.shutdownGrace. Then what is left is ended, which is an answer for everybody who waits: servers stop,
+ * and their calls say so; scripts are stopped, and their frames tell it; requests that are still being sent
+ * are refused. When nobody is connected any more, or reads too slowly, the store is closed, and with it the
+ * loop ends.
  */
 static void daemon_store_closed(void *context)
 {
@@ -236,7 +238,7 @@ static void daemon_terminated(struct signal_watch *watch, int number)
 		daemon_cut_off(daemon);
 }
 
-/* -- reloading ----------------------------------------------------------------------------------------------------------- */
+/* -- reloading ------------------------------------------------------------------------------------------- */
 
 static void daemon_limits(const struct daemon *daemon, struct hub_limits *ret_limits)
 {
@@ -349,7 +351,7 @@ static void daemon_tick(struct timer *timer)
 		daemon_stop(daemon, "idle");
 }
 
-/* -- starting ------------------------------------------------------------------------------------------------------------ */
+/* -- starting -------------------------------------------------------------------------------------------- */
 
 static int daemon_make_token(struct daemon *daemon, struct err *err)
 {
@@ -493,7 +495,8 @@ static int daemon_watch_signals(struct daemon *daemon, struct err *err)
 	return 0;
 }
 
-/* What a killed daemon was writing, of whatever configuration: nobody writes for as long as the time between two looks. */
+/* What a killed daemon was writing, of whatever configuration: nobody writes for as long as the time between
+ * two looks. */
 static void daemon_sweep(struct daemon *daemon)
 {
 	uint64_t age = settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL);

@@ -6,8 +6,9 @@
 #include "json/json.h"
 
 /*
- * What a user may set at most is checked against what the code can hold. generate.py keeps every int within an unsigned. What one message, body, frame or
- * catalogue may have is a fraction of an arena, because handling it takes a few copies.
+ * What a user may set at most is checked against what the code can hold. generate.py keeps every int within
+ * an unsigned. What one message, body, frame or catalogue may have is a fraction of an arena, because
+ * handling it takes a few copies.
  */
 _Static_assert(MOST_JSON_MAX_DEPTH <= JSON_DEPTH_MAX, "json.maxDepth is more than the parser takes");
 _Static_assert(MOST_POOL_LINE_MAX <= ARENA_INPUT_MAX, "pool.lineMax is more than an arena takes");

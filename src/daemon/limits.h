@@ -1,5 +1,6 @@
 /*
- * limits.h - the rooms' limits, filled from the settings. Every number the daemon works with passes through here.
+ * limits.h - the rooms' limits, filled from the settings. Every number the daemon works with passes through
+ * here.
  */
 #ifndef DAEMON_LIMITS_H
 #define DAEMON_LIMITS_H

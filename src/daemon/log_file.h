@@ -1,8 +1,9 @@
 /*
  * log_file.h - the daemon's durable log: one record a line, rolled by size.
  *
- * When the file would pass its maximum it becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes. Writing is one write(2) of a whole line to a
- * file opened for appending, so that lines of several processes do not mix. A line that cannot be written (a full disk) is dropped and counted. Single-threaded.
+ * When the file would pass its maximum it becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes.
+ * Writing is one write(2) of a whole line to a file opened for appending, so that lines of several processes
+ * do not mix. A line that cannot be written (a full disk) is dropped and counted. Single-threaded.
  */
 #ifndef DAEMON_LOG_FILE_H
 #define DAEMON_LOG_FILE_H

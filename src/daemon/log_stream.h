@@ -1,8 +1,9 @@
 /*
  * log_stream.h - the daemon's log on standard error, for whoever watches it there.
  *
- * Whoever holds the other end may have stopped reading; the daemon must not stop with them. A record that finds no room is dropped and counted, and the
- * count is told in a record of its own as soon as there is room for one. The file (log_file.h) has them all. Single-threaded.
+ * Whoever holds the other end may have stopped reading; the daemon must not stop with them. A record that
+ * finds no room is dropped and counted, and the count is told in a record of its own as soon as there is room
+ * for one. The file (log_file.h) has them all. Single-threaded.
  */
 #ifndef DAEMON_LOG_STREAM_H
 #define DAEMON_LOG_STREAM_H

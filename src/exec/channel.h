@@ -1,8 +1,8 @@
 /*
  * channel.h - what a script tells its runner, taken out of its stderr.
  *
- * A record is 0x1e, "mcpx", 0x1e, one JSON object and a line end (docs/internals/exec.md). It may begin anywhere in a line. Everything else is text
- * of the script's own. Bytes may come in any pieces. Pure.
+ * A record is 0x1e, "mcpx", 0x1e, one JSON object and a line end (docs/internals/exec.md). It may begin
+ * anywhere in a line. Everything else is text of the script's own. Bytes may come in any pieces. Pure.
  */
 #ifndef EXEC_CHANNEL_H
 #define EXEC_CHANNEL_H

@@ -13,7 +13,8 @@
 
 enum { RECORD_MAX = 16, STORY_MAX = 4096 };
 
-/* What came out: records in <>, text in [], joined where it came in pieces, and of records that were too long the size and the head in (). */
+/* What came out: records in <>, text in [], joined where it came in pieces, and of records that were too long
+ * the size and the head in (). */
 static char story[STORY_MAX];
 static bool in_text;
 

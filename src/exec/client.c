@@ -1,6 +1,7 @@
 /*
- * The runtime part of a client is the same for everybody and comes from script/. Around it stand two tables: the index (names alone, looked at on every
- * start) and the details (descriptions and schemas in one string, parsed when search() or describe() first wants them).
+ * The runtime part of a client is the same for everybody and comes from script/. Around it stand two tables:
+ * the index (names alone, looked at on every start) and the details (descriptions and schemas in one string,
+ * parsed when search() or describe() first wants them).
  *
  * Names of ours in the module begin with "$", which no namespace's does.
  */
@@ -16,7 +17,7 @@
 
 #define EMBEDDED(bytes) str_make((const char *)(bytes), sizeof(bytes))
 
-/* -- selections ----------------------------------------------------------------------------------------------------------- */
+/* -- selections ------------------------------------------------------------------------------------------ */
 
 /* Whether one word of a selection means this namespace, or a tool of it. */
 static bool word_selects(struct str word, const struct catalogue_snapshot *snapshot,
@@ -97,7 +98,7 @@ int exec_selection_check(const struct exec_catalogue *catalogue, struct str sele
 	return 0;
 }
 
-/* -- types ---------------------------------------------------------------------------------------------------------------- */
+/* -- types ----------------------------------------------------------------------------------------------- */
 
 static bool says_nothing(struct str type)
 {
@@ -112,14 +113,16 @@ static bool may_be_omitted(const struct json *schema)
 	       !json_get(schema, STR("$ref"));
 }
 
-/* The type of arguments of which the schema says nothing more: none, when it says that they are an object without declared members. */
+/* The type of arguments of which the schema says nothing more: none, when it says that they are an object
+ * without declared members. */
 static struct str no_arguments(const struct json *schema)
 {
 	return json_is(json_get(schema, STR("properties")), JSON_OBJECT) ? STR("{}")
 									 : STR("Record<string, unknown>");
 }
 
-/* "read(args: { path: string }, options?: CallOptions): Promise<any>;" with its comment, and the definitions that this refers to into `aliases`. */
+/* "read(args: { path: string }, options?: CallOptions): Promise<any>;" with its comment, and the definitions
+ * that this refers to into `aliases`. */
 static void write_function(struct buf *out, struct buf *aliases, const struct catalogue_snapshot *snapshot,
 			   const struct catalogue_tool *tool)
 {
@@ -205,7 +208,7 @@ void exec_types_write(struct buf *out, const struct exec_catalogue *catalogue, s
 			write_declaration(out, catalogue, i, selection, instructions);
 }
 
-/* -- the tables ----------------------------------------------------------------------------------------------------------- */
+/* -- the tables ------------------------------------------------------------------------------------------ */
 
 static struct str server_of(const struct exec_catalogue *catalogue, size_t i)
 {
@@ -261,7 +264,8 @@ static void write_entry(struct json_writer *w, const struct catalogue_tool *tool
 }
 
 /*
- * Of the selected namespaces, with what `write_tool` writes of each tool. Arrays, since an object would treat a name such as __proto__ specially:
+ * Of the selected namespaces, with what `write_tool` writes of each tool. Arrays, since an object would treat
+ * a name such as __proto__ specially:
  *
  *	details	[[namespace, [detail, ...]], ...]
  *	index	[[namespace, server, [[function, tool, hint?], ...]], ...]
@@ -289,7 +293,7 @@ static void write_table(struct json_writer *w, const struct exec_catalogue *cata
 	json_write_array_end(w);
 }
 
-/* -- the module ----------------------------------------------------------------------------------------------------------- */
+/* -- the module ------------------------------------------------------------------------------------------ */
 
 static void write_runtime(struct buf *out, const struct exec_catalogue *catalogue, struct str selection)
 {

@@ -9,7 +9,8 @@
  *	result | error			result only when there is a value
  *	end {exitCode, durationMs}
  *
- * A frame's JSON is one object without line breaks that begins with "type". docs/internals/exec.md has every member. Pure.
+ * A frame's JSON is one object without line breaks that begins with "type". docs/internals/exec.md has every
+ * member. Pure.
  */
 #ifndef EXEC_FRAME_H
 #define EXEC_FRAME_H
@@ -25,7 +26,8 @@ enum exec_frame_kind {
 	EXEC_FRAME_LOG,
 	EXEC_FRAME_EMIT,
 	EXEC_FRAME_STDOUT,
-	EXEC_FRAME_STDERR, /* what the script wrote there itself: for terminals; it is not part of a stream or a document */
+	/* what the script wrote there itself: for terminals; it is not part of a stream or a document */
+	EXEC_FRAME_STDERR,
 	EXEC_FRAME_CALL,
 	EXEC_FRAME_ARTIFACT,
 	EXEC_FRAME_RESULT,
@@ -36,11 +38,13 @@ enum exec_frame_kind {
 /* Views are valid during the callback that delivers the frame. */
 struct exec_frame {
 	enum exec_frame_kind kind;
-	struct str
-		value; /* raw JSON. EMIT, RESULT: the value. LOG, CALL, ARTIFACT: an object with the frame's members. Else empty */
-	struct str
-		text; /* STDOUT, STDERR: bytes as they came. LOG: the message. ERROR: what went wrong, for people */
-	/* ERROR: the tool calls that the script had made, a line of text each; the oldest are left out where they are many. */
+	/* raw JSON. EMIT, RESULT: the value. LOG, CALL, ARTIFACT: an object with the frame's members. Else
+	 * empty */
+	struct str value;
+	/* STDOUT, STDERR: bytes as they came. LOG: the message. ERROR: what went wrong, for people */
+	struct str text;
+	/* ERROR: the tool calls that the script had made, a line of text each; the oldest are left out where
+	 * they are many. */
 	struct str calls;
 	enum log_level level; /* LOG */
 	const struct exec_run *run;
@@ -54,8 +58,8 @@ struct exec_outcome;
 /* The member "dropped" of the `end` frame and of the document: {bytes, frames}; nothing when all was told. */
 void exec_frame_write_dropped(struct json_writer *w, const struct exec_outcome *outcome);
 
-/* The frame's JSON. `value` replaces frame->value, for those who rewrite it (media that became links); pass frame->value otherwise. Not for
- * EXEC_FRAME_STDERR. */
+/* The frame's JSON. `value` replaces frame->value, for those who rewrite it (media that became links); pass
+ * frame->value otherwise. Not for EXEC_FRAME_STDERR. */
 void exec_frame_write(struct json_writer *w, const struct exec_frame *frame, struct str value);
 
 #endif

@@ -7,8 +7,9 @@
  *	exec.outputMax, exec.frameMax, exec.stderrKeep					sizes
  *	exec.keepFiles, json.maxDepth							counts
  *
- * The registry has checked each value, so there is nothing that can fail. A caller that knows better changes what it got: `mcpx exec` takes output_max away
- * where it keeps nothing, a request may bring a time-out of its own.
+ * The registry has checked each value, so there is nothing that can fail. A caller that knows better changes
+ * what it got: `mcpx exec` takes output_max away where it keeps nothing, a request may bring a time-out of
+ * its own.
  */
 #ifndef EXEC_LIMITS_H
 #define EXEC_LIMITS_H

@@ -2,7 +2,7 @@
 #include "exec/report.h"
 #include "json/json.h"
 
-/* -- text ----------------------------------------------------------------------------------------------------------------- */
+/* -- text ------------------------------------------------------------------------------------------------ */
 
 /* A string as it is, anything else as JSON with two spaces; with a line end. */
 static void value_text(struct str raw, struct buf *out)
@@ -114,7 +114,7 @@ void exec_text_append(struct exec_text *text, const struct exec_frame *frame, st
 	}
 }
 
-/* -- collecting ----------------------------------------------------------------------------------------------------------- */
+/* -- collecting ------------------------------------------------------------------------------------------ */
 
 enum { REPORT_BUFS = 9 };
 
@@ -157,7 +157,8 @@ static void add_element(struct buf *elements, struct str raw)
 	buf_append(elements, raw);
 }
 
-/* As a frame has it in a stream, without what says which kind it is: the document says that by where it stands. */
+/* As a frame has it in a stream, without what says which kind it is: the document says that by where it
+ * stands. */
 static void add_members(struct buf *elements, struct str members)
 {
 	add_element(elements, members.n ? members : STR("{}"));
@@ -200,7 +201,7 @@ void exec_report_take(struct exec_report *report, const struct exec_frame *frame
 	exec_text_append(&report->text, frame, value, &report->transcript);
 }
 
-/* -- the document --------------------------------------------------------------------------------------------------------- */
+/* -- the document ---------------------------------------------------------------------------------------- */
 
 static void write_elements(struct json_writer *w, struct str key, const struct buf *elements)
 {

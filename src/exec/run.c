@@ -1,6 +1,6 @@
 /*
- * The sequence of a run: prepare on the worker pool, ask node for its version where that is not known, run the script, end. The child's callbacks are the
- * steps.
+ * The sequence of a run: prepare on the worker pool, ask node for its version where that is not known, run
+ * the script, end. The child's callbacks are the steps.
  */
 #include "base/base.h"
 #include "exec/run_private.h"
@@ -13,7 +13,7 @@ enum {
 
 static void exec_launch(struct exec_process *process);
 
-/* -- life ----------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 static void process_release(struct exec_process *process)
 {
@@ -27,7 +27,8 @@ static void process_release(struct exec_process *process)
 	loop_free_later(process->loop, process);
 }
 
-/* The last callback; the process's own memory outlives it, since one of its child's callbacks may be on the stack. */
+/* The last callback; the process's own memory outlives it, since one of its child's callbacks may be on the
+ * stack. */
 static void exec_finish(struct exec_process *process)
 {
 	struct exec_run *run = process->run;
@@ -44,7 +45,7 @@ static void exec_refuse(struct exec_process *process, const struct err *err)
 	exec_finish(process);
 }
 
-/* -- node's version ------------------------------------------------------------------------------------------------------- */
+/* -- node's version -------------------------------------------------------------------------------------- */
 
 static void probe_output(struct child *child, struct str bytes, bool too_long)
 {
@@ -100,7 +101,7 @@ static void exec_probe(struct exec_process *process)
 		timer_start(&process->timer, process->loop, limits->probe_ms, probe_timed_out);
 }
 
-/* -- the script ----------------------------------------------------------------------------------------------------------- */
+/* -- the script ------------------------------------------------------------------------------------------ */
 
 static void script_output(struct child *child, struct str bytes, bool too_long)
 {
@@ -169,7 +170,8 @@ static const char *const *script_environment(struct exec_process *process)
 		arena_array(arena, struct variable, spec->variable_count + ARRAY_LEN(ours) + 1);
 	size_t n = 0;
 
-	/* The script writes to us and never to a terminal. First, so that who sets it differently is heard. */
+	/* The script writes to us and never to a terminal. First, so that who sets it differently is
+	 * heard. */
 	if (!environment_get(&inherited, STR("NO_COLOR")).p &&
 	    !environment_get(&inherited, STR("FORCE_COLOR")).p)
 		all[n++] = (struct variable){ STR("NO_COLOR"), STR("1") };
@@ -184,7 +186,8 @@ static const char *const *script_environment(struct exec_process *process)
 	return environment_with(&inherited, all, n + ARRAY_LEN(ours), arena);
 }
 
-/* deno takes the launcher before the module that it is to run, so that the project around that module counts; node is given the launcher to run. */
+/* deno takes the launcher before the module that it is to run, so that the project around that module counts;
+ * node is given the launcher to run. */
 static const char *const *script_command(struct exec_process *process)
 {
 	static const char *const deno_snippet[] = { "run",	 "--quiet",	"--no-check", "--no-config",
@@ -257,7 +260,7 @@ static void exec_start_script(struct exec_process *process)
 	exec_story_begin(process);
 }
 
-/* -- the steps ------------------------------------------------------------------------------------------------------------ */
+/* -- the steps ------------------------------------------------------------------------------------------- */
 
 static void exec_launch(struct exec_process *process)
 {
@@ -308,7 +311,7 @@ static void exec_prepared(struct exec_process *process, struct exec_preparation 
 		exec_launch(process);
 }
 
-/* -- the door ------------------------------------------------------------------------------------------------------------- */
+/* -- the door -------------------------------------------------------------------------------------------- */
 
 static const struct str *copy_strings(struct arena *arena, const struct str *strings, size_t count)
 {

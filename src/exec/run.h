@@ -1,16 +1,20 @@
 /*
  * run.h - one execution of a script: the only place where a script is run, whoever asked.
  *
- * A run writes what the script needs into the work directory (the generated client, the snippet), starts deno or node on it under a supervisor, reads
- * what comes back (stdout; records of the script's channel on stderr, docs/internals/exec.md), and tells it as frames (frame.h). The runtime starts in the
- * caller's directory with the caller's environment and the variables that the client needs to reach the daemon: MCPX_SOCKET, MCPX_RUN, MCPX_SESSION, ...
+ * A run writes what the script needs into the work directory (the generated client, the snippet), starts deno
+ * or node on it under a supervisor, reads what comes back (stdout; records of the script's channel on stderr,
+ * docs/internals/exec.md), and tells it as frames (frame.h). The runtime starts in the caller's directory
+ * with the caller's environment and the variables that the client needs to reach the daemon: MCPX_SOCKET,
+ * MCPX_RUN, MCPX_SESSION, ...
  *
- * Bounds: everything that is told of a run (stdout, emits, logs, its result) counts against one budget, output_max. Beyond three quarters of it stdout, emits
- * and logs are dropped, so that the result still has room; a result that has none is an error that says so. What was dropped is counted in the last
- * frame. Past timeout_ms the script is ended with TERM, then KILL; the exit code is 124 and the error says after how long.
+ * Bounds: everything that is told of a run (stdout, emits, logs, its result) counts against one budget,
+ * output_max. Beyond three quarters of it stdout, emits and logs are dropped, so that the result still has
+ * room; a result that has none is an error that says so. What was dropped is counted in the last frame. Past
+ * timeout_ms the script is ended with TERM, then KILL; the exit code is 124 and the error says after how
+ * long.
  *
- * An operation on the loop, as async.md says: `frame` and `done` never come from within exec_run_start(); after exec_run_cancel() nothing comes. Files are
- * written on the worker pool.
+ * An operation on the loop, as async.md says: `frame` and `done` never come from within exec_run_start();
+ * after exec_run_cancel() nothing comes. Files are written on the worker pool.
  */
 #ifndef EXEC_RUN_H
 #define EXEC_RUN_H
@@ -50,14 +54,14 @@ struct exec_limits {
 /* All of it is copied by exec_run_start(), except stdin_fd. Empty strings are absent. */
 struct exec_spec {
 	const char *supervisor; /* path of the supervisor program */
-	struct str
-		directory; /* work directory, absolute; created (0700) when it is missing. Its parent exists */
-	struct str
-		client; /* the generated client in its plain form (client.h): GET /v1/client.ts?plain=true */
+	/* work directory, absolute; created (0700) when it is missing. Its parent exists */
+	struct str directory;
+	/* the generated client in its plain form (client.h): GET /v1/client.ts?plain=true */
+	struct str client;
 	struct str source; /* a snippet, or a module (source.h tells which); or */
 	struct str file;   /* a file, absolute or relative to cwd: runs from its own place */
-	struct str
-		export_name; /* which export is called: the default one when empty. Modules and files only */
+	/* which export is called: the default one when empty. Modules and files only */
+	struct str export_name;
 	const struct str *arguments; /* for the script */
 	size_t argument_count;
 	struct str runtime;	 /* script.runtime */
@@ -81,9 +85,11 @@ struct exec_spec {
 struct exec_run;
 
 struct exec_events {
-	/* Something happened. Every call may use any function here but exec_run_cancel() of this run from within. */
+	/* Something happened. Every call may use any function here but exec_run_cancel() of this run from
+	 * within. */
 	void (*frame)(struct exec_run *run, const struct exec_frame *frame);
-	/* It is over: after the `end` frame, or, when it did not start, with no frame at all and run->err. The last callback. */
+	/* It is over: after the `end` frame, or, when it did not start, with no frame at all and run->err.
+	 * The last callback. */
 	void (*done)(struct exec_run *run);
 };
 
@@ -112,14 +118,17 @@ struct exec_run {
 	struct exec_process *process; /* private; NULL when nothing runs */
 };
 
-/* The struct is the owner's and must stay until `done` or exec_run_cancel(). Errors of the specification come through `done` too. */
+/* The struct is the owner's and must stay until `done` or exec_run_cancel(). Errors of the specification come
+ * through `done` too. */
 void exec_run_start(struct exec_run *run, struct loop *loop, const struct exec_spec *spec,
 		    const struct exec_events *events, void *owner);
 
-/* Ends the script with TERM, then KILL; frames go on and `done` comes. `why` is a constant that the error tells, or NULL: who asked knows. */
+/* Ends the script with TERM, then KILL; frames go on and `done` comes. `why` is a constant that the error
+ * tells, or NULL: who asked knows. */
 void exec_run_stop(struct exec_run *run, const char *why);
 
-/* Kills it with everything that came from it, silently; no callback any more. Harmless on one that is over or never began (zeroed). */
+/* Kills it with everything that came from it, silently; no callback any more. Harmless on one that is over or
+ * never began (zeroed). */
 void exec_run_cancel(struct exec_run *run);
 
 /* Stops taking the script's stdout, and goes on: for slow readers. */

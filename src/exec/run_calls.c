@@ -1,6 +1,6 @@
 /*
- * A call is told when it ends. What had begun when the run ended is told then, as unknown: whoever reads why a run failed must know what it may already have
- * done.
+ * A call is told when it ends. What had begun when the run ended is told then, as unknown: whoever reads why
+ * a run failed must know what it may already have done.
  */
 #include "base/base.h"
 #include "exec/run_private.h"
@@ -83,7 +83,7 @@ void exec_calls_begin(struct exec_process *process, const struct json_member *me
 	list_append(&process->calls, &call->node);
 }
 
-/* -- ends ----------------------------------------------------------------------------------------------------------------- */
+/* -- ends ------------------------------------------------------------------------------------------------ */
 
 struct ending {
 	bool ok;

@@ -12,7 +12,7 @@ enum {
 	PATH_SIZE = 4096,
 };
 
-/* -- the daemon ----------------------------------------------------------------------------------------------------------- */
+/* -- the daemon ------------------------------------------------------------------------------------------ */
 
 static void answer(struct http_request *request, unsigned status, const char *body)
 {
@@ -106,7 +106,7 @@ static void start_daemon(struct scene *scene)
 	scene->spec.socket = arena_copy(&scene->arena, str_of(path));
 }
 
-/* -- the catalogue -------------------------------------------------------------------------------------------------------- */
+/* -- the catalogue --------------------------------------------------------------------------------------- */
 
 static void write_client(struct scene *scene)
 {
@@ -136,7 +136,7 @@ static void write_client(struct scene *scene)
 	catalogue_unref(&snapshot);
 }
 
-/* -- the scene ------------------------------------------------------------------------------------------------------------ */
+/* -- the scene ------------------------------------------------------------------------------------------- */
 
 static void scene_frame(struct exec_run *run, const struct exec_frame *frame)
 {
@@ -269,7 +269,7 @@ void scene_run(struct scene *scene, const char *source)
 	scene_run_spec(scene);
 }
 
-/* -- looking at it -------------------------------------------------------------------------------------------------------- */
+/* -- looking at it --------------------------------------------------------------------------------------- */
 
 static bool find_frame(const struct scene *scene, const char *type, unsigned n, struct json_doc *ret_doc)
 {

@@ -1,6 +1,6 @@
 /*
- * run_fixture.h - what the tests of runs share: a work directory, a catalogue, a small daemon on the same loop that answers the script's calls, and one
- * run with all that was told of it.
+ * run_fixture.h - what the tests of runs share: a work directory, a catalogue, a small daemon on the same
+ * loop that answers the script's calls, and one run with all that was told of it.
  */
 #ifndef EXEC_RUN_FIXTURE_H
 #define EXEC_RUN_FIXTURE_H
@@ -48,7 +48,8 @@ void scene_run(struct scene *scene, const char *source);
 /* Runs what the specification says. */
 void scene_run_spec(struct scene *scene);
 
-/* The member `pointer` of the n-th frame of a type (0: first) as JSON text; NULL when there is no such frame or member. From the arena. */
+/* The member `pointer` of the n-th frame of a type (0: first) as JSON text; NULL when there is no such frame
+ * or member. From the arena. */
 const char *scene_member(struct scene *scene, const char *type, unsigned n, const char *pointer);
 unsigned scene_count(struct scene *scene, const char *type);
 #define assert_member(scene, type, n, pointer, expected)                                                     \

@@ -136,7 +136,7 @@ static int prepare(struct preparing *p, struct str search_path)
 	return exec_source_is_module(spec->source) ? prepare_module(p) : prepare_snippet(p);
 }
 
-/* -- on the pool ---------------------------------------------------------------------------------------------------------- */
+/* -- on the pool ----------------------------------------------------------------------------------------- */
 
 static void prepare_work(struct job *job)
 {

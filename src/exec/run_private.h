@@ -25,8 +25,8 @@ struct exec_prepared {
 	size_t candidate_count;
 	struct exec_names names; /* of what is evaluated: the user's file, or one of ours */
 	size_t offset;		 /* columns in front of a snippet's first line */
-	struct str
-		launcher; /* path of the module that calls the entry's export; empty for a snippet, which does by itself */
+	/* path of the module that calls the entry's export; empty for a snippet, which does by itself */
+	struct str launcher;
 	struct str client; /* path of the client */
 	struct err err;	   /* code 0: all is there */
 };
@@ -66,11 +66,12 @@ struct exec_process {
 	struct buf artifacts; /* raw objects, one a line */
 	struct buf result;    /* raw; empty: none */
 	struct buf error;     /* raw record; empty: none */
-	struct buf
-		lost; /* why a result or an error, or what may have been one, could not be taken; empty: none was lost */
+	/* why a result or an error, or what may have been one, could not be taken; empty: none was lost */
+	struct buf lost;
 	unsigned drops_told; /* log records about records that were dropped */
 	struct buf words;    /* end of what the script wrote to stderr itself */
-	bool begun; /* the script has run, or its words have outgrown `words`: until then they are held back */
+	/* the script has run, or its words have outgrown `words`: until then they are held back */
+	bool begun;
 
 	/* the calls */
 	struct list_node calls;
@@ -78,7 +79,7 @@ struct exec_process {
 	struct buf call_lines;
 };
 
-/* -- run_prepare.c -------------------------------------------------------------------------------------------------------- */
+/* -- run_prepare.c --------------------------------------------------------------------------------------- */
 
 struct exec_preparation {
 	struct job job;
@@ -95,20 +96,21 @@ void exec_prepare_start(struct exec_process *process,
 			void (*done)(struct exec_process *process, struct exec_preparation *preparation));
 void exec_prepare_cancel(struct exec_process *process);
 
-/* -- run_story.c ---------------------------------------------------------------------------------------------------------- */
+/* -- run_story.c ----------------------------------------------------------------------------------------- */
 
 void exec_story_init(struct exec_process *process);
 void exec_story_release(struct exec_process *process);
 void exec_story_begin(struct exec_process *process);
 void exec_story_stdout(struct exec_process *process, struct str bytes);
 void exec_story_stderr(struct exec_process *process, struct str bytes);
-/* Everything was said: tells what was held back, what went wrong (`why` is the reason when the script gave none; empty: nothing did), and the end. */
+/* Everything was said: tells what was held back, what went wrong (`why` is the reason when the script gave
+ * none; empty: nothing did), and the end. */
 void exec_story_end(struct exec_process *process, const struct child_status *status);
 
 void exec_tell(struct exec_process *process, enum exec_frame_kind kind, struct str value, struct str text,
 	       enum log_level level);
 
-/* -- run_calls.c ---------------------------------------------------------------------------------------------------------- */
+/* -- run_calls.c ----------------------------------------------------------------------------------------- */
 
 void exec_calls_init(struct exec_process *process);
 void exec_calls_begin(struct exec_process *process, const struct json_member *members, size_t count);

@@ -1,6 +1,6 @@
 /*
- * The story of a run: records of the channel and bytes of stdout become frames in the order in which they come. The result, the error and the artifacts are
- * kept until the end, where a reader looks for them.
+ * The story of a run: records of the channel and bytes of stdout become frames in the order in which they
+ * come. The result, the error and the artifacts are kept until the end, where a reader looks for them.
  */
 #include "base/base.h"
 #include "base/time_text.h"
@@ -56,7 +56,7 @@ static void tell_value(struct exec_process *process, enum exec_frame_kind kind, 
 	exec_tell(process, kind, value, str_make(NULL, 0), LOG_LEVEL_INFO);
 }
 
-/* -- words ---------------------------------------------------------------------------------------------------------------- */
+/* -- words ----------------------------------------------------------------------------------------------- */
 
 /* What was held back. */
 static void show_words(struct exec_process *process)
@@ -67,8 +67,9 @@ static void show_words(struct exec_process *process)
 }
 
 /*
- * What the script, or its runtime, writes to stderr by itself. The end of it is kept, in case it says why the script failed. Before the script has begun it is
- * not shown at once: a runtime that cannot read the script says so there, in its own words about files of ours, and the error has them in better ones.
+ * What the script, or its runtime, writes to stderr by itself. The end of it is kept, in case it says why the
+ * script failed. Before the script has begun it is not shown at once: a runtime that cannot read the script
+ * says so there, in its own words about files of ours, and the error has them in better ones.
  */
 static void channel_text(struct exec_channel *channel, struct str bytes)
 {
@@ -84,7 +85,7 @@ static void channel_text(struct exec_channel *channel, struct str bytes)
 		tell_text(process, EXEC_FRAME_STDERR, bytes);
 }
 
-/* -- the budget ----------------------------------------------------------------------------------------------------------- */
+/* -- the budget ------------------------------------------------------------------------------------------ */
 
 /* A record of ours among the script's. */
 static void tell_warning(struct exec_process *process, struct str message)
@@ -142,7 +143,7 @@ static bool charge(struct exec_process *process, size_t bytes)
 	return true;
 }
 
-/* -- stdout --------------------------------------------------------------------------------------------------------------- */
+/* -- stdout ---------------------------------------------------------------------------------------------- */
 
 static void tell_stdout(struct exec_process *process, struct str text)
 {
@@ -175,7 +176,7 @@ void exec_story_stdout(struct exec_process *process, struct str bytes)
 		tell_stdout(process, bytes);
 }
 
-/* -- records -------------------------------------------------------------------------------------------------------------- */
+/* -- records --------------------------------------------------------------------------------------------- */
 
 static struct str raw_of(const struct record *record, struct str key)
 {
@@ -342,8 +343,9 @@ static const struct record_kind *kind_of_head(struct str head)
 }
 
 /*
- * A record could not be taken; `why` ends a sentence about it. What is only a part of the story is counted and told. A result or an error, or what may be one,
- * fails the run: it must not look as if there had been none.
+ * A record could not be taken; `why` ends a sentence about it. What is only a part of the story is counted
+ * and told. A result or an error, or what may be one, fails the run: it must not look as if there had been
+ * none.
  */
 static void drop_record(struct exec_process *process, struct str head, uint64_t bytes, struct str why)
 {
@@ -416,7 +418,7 @@ void exec_story_stderr(struct exec_process *process, struct str bytes)
 	exec_channel_feed(&process->channel, bytes);
 }
 
-/* -- life ----------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 void exec_story_init(struct exec_process *process)
 {
@@ -443,7 +445,7 @@ void exec_story_begin(struct exec_process *process)
 	tell_text(process, EXEC_FRAME_START, str_make(NULL, 0));
 }
 
-/* -- the end -------------------------------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 /* "TypeError: x is not a function (snippet:3:9)" */
 static struct str describe_record(struct exec_process *process, struct arena *arena)
@@ -469,7 +471,8 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 			    STR_ARG(str_from(text, first.n)));
 }
 
-/* Of a script that failed and did not say why in a record: its own words, or its runtime's. They need not be shown beside the error then. */
+/* Of a script that failed and did not say why in a record: its own words, or its runtime's. They need not be
+ * shown beside the error then. */
 static struct str describe_words(struct exec_process *process, const struct child_status *status,
 				 struct arena *arena)
 {

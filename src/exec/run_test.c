@@ -15,7 +15,7 @@ static const char *const runtimes[] = { "deno", "node" };
 		for (bool once = scene_init(&(scene), runtimes[runtime_at]); once;                           \
 		     scene_release(&(scene)), once = false)
 
-/* -- values --------------------------------------------------------------------------------------------------------------- */
+/* -- values ---------------------------------------------------------------------------------------------- */
 
 static void test_value_of_a_snippet(void **state)
 {
@@ -66,7 +66,7 @@ static void test_a_value_that_json_cannot_say(void **state)
 	}
 }
 
-/* -- calls ---------------------------------------------------------------------------------------------------------------- */
+/* -- calls ----------------------------------------------------------------------------------------------- */
 
 static void test_results_are_unwrapped(void **state)
 {
@@ -213,7 +213,7 @@ static void test_a_tool_that_does_not_exist(void **state)
 	}
 }
 
-/* -- what a script says --------------------------------------------------------------------------------------------------- */
+/* -- what a script says ---------------------------------------------------------------------------------- */
 
 static void test_emits_and_logs(void **state)
 {
@@ -319,7 +319,7 @@ static void test_looking_tools_up(void **state)
 	}
 }
 
-/* -- modules and files ---------------------------------------------------------------------------------------------------- */
+/* -- modules and files ----------------------------------------------------------------------------------- */
 
 static void test_a_module_is_called_with_its_arguments(void **state)
 {
@@ -413,7 +413,7 @@ static void test_a_file_has_its_projects_packages(void **state)
 	}
 }
 
-/* -- surroundings --------------------------------------------------------------------------------------------------------- */
+/* -- surroundings ---------------------------------------------------------------------------------------- */
 
 static void test_stdin_and_environment(void **state)
 {
@@ -462,7 +462,7 @@ static void test_unchanged_files_are_written_once(void **state)
 	}
 }
 
-/* -- ends ----------------------------------------------------------------------------------------------------------------- */
+/* -- ends ------------------------------------------------------------------------------------------------ */
 
 static void test_exit_status_is_the_scripts_own(void **state)
 {
@@ -628,7 +628,7 @@ static void test_a_cancelled_run_is_gone(void **state)
 	}
 }
 
-/* -- bounds --------------------------------------------------------------------------------------------------------------- */
+/* -- bounds ---------------------------------------------------------------------------------------------- */
 
 static void test_the_budget_leaves_room_for_the_result(void **state)
 {
@@ -795,7 +795,7 @@ static void test_a_forged_record_does_no_harm(void **state)
 	}
 }
 
-/* -- stderr --------------------------------------------------------------------------------------------------------------- */
+/* -- stderr ---------------------------------------------------------------------------------------------- */
 
 static void test_words_before_the_script_begins(void **state)
 {
@@ -811,7 +811,8 @@ static void test_words_before_the_script_begins(void **state)
 		assert_null(strstr(scene_member(&scene, "error", 0, "/error"), "$mcpx"));
 		assert_null(strstr(scene_member(&scene, "error", 0, "/error"), "Stack backtrace"));
 
-		/* What the script says is shown, also when something that it imports says it first, and whatever becomes of it. */
+		/* What the script says is shown, also when something that it imports says it first, and
+		 * whatever becomes of it. */
 #define SAYS(count) "import \"data:text/javascript,process.stderr.write('x'.repeat(" #count "))\"; "
 		scene_run(&scene, SAYS(10) "process.stderr.write('y')");
 		assert_true(str_eq(buf_str(&scene.errors), STR("xxxxxxxxxxy")));
@@ -844,7 +845,7 @@ static void test_a_runtime_that_likes_colours(void **state)
 	}
 }
 
-/* -- runs that do not start ----------------------------------------------------------------------------------------------- */
+/* -- runs that do not start ------------------------------------------------------------------------------ */
 
 static void assert_refused(struct scene *scene, int code, const char *message)
 {

@@ -32,7 +32,7 @@ static bool kind_of(struct str name, enum exec_runtime_kind *ret_kind)
 	return false;
 }
 
-/* -- versions ------------------------------------------------------------------------------------------------------------- */
+/* -- versions -------------------------------------------------------------------------------------------- */
 
 uint32_t exec_runtime_parse_version(struct str text)
 {
@@ -83,7 +83,7 @@ static uint32_t remembered(struct str directory, const struct exec_candidate *ca
 	return version;
 }
 
-/* -- finding -------------------------------------------------------------------------------------------------------------- */
+/* -- finding --------------------------------------------------------------------------------------------- */
 
 struct search {
 	struct str path, directory;

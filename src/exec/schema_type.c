@@ -1,6 +1,6 @@
 /*
- * A type is put together from parts that a value must all satisfy (its own type, each of allOf, the union of anyOf ...); parts that say nothing are
- * left out, and what is left is joined by "&".
+ * A type is put together from parts that a value must all satisfy (its own type, each of allOf, the union of
+ * anyOf ...); parts that say nothing are left out, and what is left is joined by "&".
  */
 #include "base/base.h"
 #include "exec/schema_type.h"
@@ -111,7 +111,7 @@ static struct type join_intersection(struct schema_types *types, const struct pa
 	return saying.count ? join(types, &saying, BINDS_INTERSECTION) : type_unknown;
 }
 
-/* -- comments and names ----------------------------------------------------------------------------------------------------- */
+/* -- comments and names ---------------------------------------------------------------------------------- */
 
 void schema_indent(struct buf *out, unsigned indent)
 {
@@ -193,7 +193,7 @@ void schema_write_name(struct buf *out, struct str name)
 		json_quote(out, name);
 }
 
-/* -- references ----------------------------------------------------------------------------------------------------------- */
+/* -- references ------------------------------------------------------------------------------------------ */
 
 static const struct json *resolve(const struct json *root, struct str reference)
 {
@@ -262,7 +262,7 @@ static struct type type_of_reference(struct schema_types *types, const struct js
 	return atom(types->aliases[types->alias_count++].name);
 }
 
-/* -- values, arrays ------------------------------------------------------------------------------------------------------- */
+/* -- values, arrays -------------------------------------------------------------------------------------- */
 
 static struct type type_of_value(struct schema_types *types, const struct json *value)
 {
@@ -338,7 +338,7 @@ static struct type type_of_array(struct schema_types *types, const struct json *
 	return atom(keep(types, &text));
 }
 
-/* -- objects -------------------------------------------------------------------------------------------------------------- */
+/* -- objects --------------------------------------------------------------------------------------------- */
 
 static bool is_required(const struct json *schema, struct str name)
 {
@@ -401,7 +401,8 @@ static void write_members(struct schema_types *types, const struct json *root, c
 	}
 }
 
-/* "{ a: string; b?: number }" when there is nothing to say about the members and they are few; else a line for each. */
+/* "{ a: string; b?: number }" when there is nothing to say about the members and they are few; else a line
+ * for each. */
 static struct str lay_out(struct schema_types *types, struct buf *members, unsigned indent)
 {
 	struct str lines, line;
@@ -462,7 +463,7 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 	return atom(lay_out(types, &members, indent));
 }
 
-/* -- schemas -------------------------------------------------------------------------------------------------------------- */
+/* -- schemas --------------------------------------------------------------------------------------------- */
 
 static struct type type_of_word(struct schema_types *types, const struct json *root,
 				const struct json *schema, struct str word, unsigned indent, unsigned depth)
@@ -566,7 +567,7 @@ static struct type type_of(struct schema_types *types, const struct json *root, 
 	return join_union(types, &nullable);
 }
 
-/* -- the door ------------------------------------------------------------------------------------------------------------- */
+/* -- the door -------------------------------------------------------------------------------------------- */
 
 void schema_types_init(struct schema_types *types, struct arena *arena, struct str prefix)
 {

@@ -1,9 +1,10 @@
 /*
  * schema_type.h - JSON Schema as TypeScript types.
  *
- * The aim is what a person would write for the same data: structure (properties, required, items, enum, unions, intersections, recursion) and not
- * constraints (lengths, patterns), which TypeScript cannot say. What a schema says in a way that this does not know becomes `unknown`; a schema never makes
- * it fail. Definitions that are referred to become named types, so that recursion works. Pure.
+ * The aim is what a person would write for the same data: structure (properties, required, items, enum,
+ * unions, intersections, recursion) and not constraints (lengths, patterns), which TypeScript cannot say.
+ * What a schema says in a way that this does not know becomes `unknown`; a schema never makes it fail.
+ * Definitions that are referred to become named types, so that recursion works. Pure.
  */
 #ifndef EXEC_SCHEMA_TYPE_H
 #define EXEC_SCHEMA_TYPE_H
@@ -32,14 +33,16 @@ struct schema_types {
 
 void schema_types_init(struct schema_types *types, struct arena *arena, struct str prefix);
 
-/* The type of `schema`, which is within `root`; NULL gives "unknown". Lines after the first are indented by `indent` tabs. From the arena. */
+/* The type of `schema`, which is within `root`; NULL gives "unknown". Lines after the first are indented by
+ * `indent` tabs. From the arena. */
 struct str schema_type(struct schema_types *types, const struct json *root, const struct json *schema,
 		       unsigned indent);
 
 /* Writes "type NAME = ...;" for every definition that was referred to, also by these. */
 void schema_types_write_aliases(struct schema_types *types, struct buf *out);
 
-/* A doc comment with a line end, from texts that may be empty; nothing when all are. What would end the comment is defused. */
+/* A doc comment with a line end, from texts that may be empty; nothing when all are. What would end the
+ * comment is defused. */
 void schema_write_comment(struct buf *out, struct str description, const struct json *schema,
 			  unsigned indent);
 

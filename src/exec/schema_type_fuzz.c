@@ -1,4 +1,5 @@
-/* Any JSON as a schema: declarations are written, in bounded room, as valid UTF-8, and the doc comments in them are balanced. */
+/* Any JSON as a schema: declarations are written, in bounded room, as valid UTF-8, and the doc comments in
+ * them are balanced. */
 #include "base/base.h"
 #include "exec/client.h"
 #include "json/json.h"

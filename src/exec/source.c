@@ -1,6 +1,7 @@
 /*
- * A scanner of tokens that knows just enough of the language to find declarations at the outermost level. `import` and `export` are reserved words, so at
- * that level they are declarations, unless a dot stands before them or a dot or parenthesis follows `import`.
+ * A scanner of tokens that knows just enough of the language to find declarations at the outermost level.
+ * `import` and `export` are reserved words, so at that level they are declarations, unless a dot stands
+ * before them or a dot or parenthesis follows `import`.
  */
 #include "base/base.h"
 #include "exec/source.h"
@@ -68,7 +69,8 @@ static void skip_blanks(struct scanner *s)
 	}
 }
 
-/* A string does not pass the end of its line, so a quote that was none (in a regular expression) does no more harm than that. */
+/* A string does not pass the end of its line, so a quote that was none (in a regular expression) does no more
+ * harm than that. */
 static void scan_string(struct scanner *s, char quote)
 {
 	s->token = TOKEN_STRING;
@@ -225,7 +227,7 @@ bool exec_source_is_module(struct str source)
 	return false;
 }
 
-/* -- imports -------------------------------------------------------------------------------------------------------------- */
+/* -- imports --------------------------------------------------------------------------------------------- */
 
 /* On one line: a template among the attributes may have several. */
 static void append_token(struct buf *out, const struct scanner *s)
@@ -237,7 +239,8 @@ static void append_token(struct buf *out, const struct scanner *s)
 		buf_append_char(out, text.p[i] == '\n' ? ' ' : text.p[i]);
 }
 
-/* Whether a token can stand between `import` and the module's name: names, "{", "}", ",", "*", and names in quotes within the braces. */
+/* Whether a token can stand between `import` and the module's name: names, "{", "}", ",", "*", and names in
+ * quotes within the braces. */
 static bool belongs_to_import(const struct scanner *s)
 {
 	static const char punctuation[] = "{},*";
@@ -262,7 +265,8 @@ static void take_attributes(struct scanner *s, struct buf *imports)
 	*s = ahead;
 }
 
-/* The scanner is at `import`: appends the declaration on one line and stops behind it. False, and nothing appended, when it is none. */
+/* The scanner is at `import`: appends the declaration on one line and stops behind it. False, and nothing
+ * appended, when it is none. */
 static bool take_import(struct scanner *s, struct buf *imports)
 {
 	size_t before = imports->n;

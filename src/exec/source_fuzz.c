@@ -1,4 +1,5 @@
-/* Whatever a script's text is: nothing is read outside it, a wrapped snippet keeps its lines, and what stands in front of it is on one line. */
+/* Whatever a script's text is: nothing is read outside it, a wrapped snippet keeps its lines, and what stands
+ * in front of it is on one line. */
 #include "base/base.h"
 #include "exec/source.h"
 

@@ -3,7 +3,8 @@
 #include "base/buf.h"
 #include "text/utf8.h"
 
-/* Without control sequences (ECMA-48: ESC "[", parameters, a final byte from "@" to "~") and other control characters. */
+/* Without control sequences (ECMA-48: ESC "[", parameters, a final byte from "@" to "~") and other control
+ * characters. */
 static void strip_controls(struct buf *out, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -36,7 +37,7 @@ static void rename_script(struct buf *out, struct str text, const struct exec_na
 	}
 }
 
-/* -- lines ---------------------------------------------------------------------------------------------------------------- */
+/* -- lines ----------------------------------------------------------------------------------------------- */
 
 /* What runtimes say about themselves: frames of theirs, native backtraces, their version. */
 static bool is_inside(struct str line)
@@ -74,7 +75,8 @@ static void append_place(struct buf *out, struct str line, const struct exec_nam
 	buf_append(out, str_from(line, at + before.n + digits.n));
 }
 
-/* A quoted first line loses what was put in front of it, and the line below, which points into it, as many blanks. */
+/* A quoted first line loses what was put in front of it, and the line below, which points into it, as many
+ * blanks. */
 static void append_line(struct buf *out, struct str line, size_t *pointer_at, const struct exec_names *names,
 			struct arena *arena)
 {

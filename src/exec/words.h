@@ -1,5 +1,6 @@
 /*
- * words.h - what a runtime wrote to stderr when it could not run a script, as the script's author should read it.
+ * words.h - what a runtime wrote to stderr when it could not run a script, as the script's author should read
+ * it.
  *
  * Pure.
  */
@@ -18,12 +19,14 @@ struct exec_names {
 };
 
 /*
- * The text without terminal control sequences, without lines that tell of the runtime's own inside, and with the script under its own name: what was put in
- * front of a snippet is cut from quoted lines, and columns are counted without it. Trimmed, valid UTF-8, from the arena.
+ * The text without terminal control sequences, without lines that tell of the runtime's own inside, and with
+ * the script under its own name: what was put in front of a snippet is cut from quoted lines, and columns are
+ * counted without it. Trimmed, valid UTF-8, from the arena.
  */
 struct str exec_clean_words(struct str words, const struct exec_names *names, struct arena *arena);
 
-/* Whether deno says that the top level of a module waits for what nothing will bring: the client cannot notice this itself there (script/launch.js). */
+/* Whether deno says that the top level of a module waits for what nothing will bring: the client cannot
+ * notice this itself there (script/launch.js). */
 bool exec_words_wait_for_nothing(struct str words);
 
 #endif

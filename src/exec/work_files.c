@@ -60,7 +60,7 @@ int work_file_keep(struct str directory, const char *kind, const char *extension
 	return 0;
 }
 
-/* -- removing what nobody uses ---------------------------------------------------------------------------------------------- */
+/* -- removing what nobody uses --------------------------------------------------------------------------- */
 
 void work_files_prune(struct str directory, uint64_t keep_ms, size_t keep_files, uint64_t now_ms)
 {

@@ -1,5 +1,6 @@
 /*
- * The life of one call, from the top: call_step() reads like the story that call.h tells. Callbacks store what came and step on.
+ * The life of one call, from the top: call_step() reads like the story that call.h tells. Callbacks store
+ * what came and step on.
  */
 #include "base/base.h"
 #include "hub/call.h"
@@ -47,7 +48,7 @@ static void call_refuse(struct hub_call *call)
 	loop_defer(call->hub->loop, &call->refused, call_refused);
 }
 
-/* -- patience ------------------------------------------------------------------------------------------------------------ */
+/* -- patience -------------------------------------------------------------------------------------------- */
 
 /* Names whatever it was that ran out. */
 static struct mcp_patience call_patience(const struct hub_call *call)
@@ -76,7 +77,7 @@ static uint64_t call_acquire_patience(const struct hub_call *call)
 											   : both;
 }
 
-/* -- the steps ----------------------------------------------------------------------------------------------------------- */
+/* -- the steps ------------------------------------------------------------------------------------------- */
 
 static int call_resolve(struct hub_call *call)
 {
@@ -90,7 +91,8 @@ static int call_resolve(struct hub_call *call)
 		call->err = call->server->err;
 		return call->err.code;
 	}
-	/* A name that the catalogue does not have goes to the server as it is: the catalogue may be older than the server. */
+	/* A name that the catalogue does not have goes to the server as it is: the catalogue may be older
+	 * than the server. */
 	tool = call->server->snapshot ? catalogue_find(call->server->snapshot, call->spec.tool) : NULL;
 	if (tool)
 		call->spec.tool = arena_copy(&call->arena, tool->name);
@@ -140,7 +142,8 @@ static void call_acquired(struct pool_acquire *acquire, struct instance *instanc
 	call_step(call);
 }
 
-/* The process died between being handed to us and taking the request: nobody has seen it, so another process may. */
+/* The process died between being handed to us and taking the request: nobody has seen it, so another process
+ * may. */
 static bool call_repeat(struct hub_call *call, const struct mcp_answer *answer)
 {
 	if (answer->outcome != MCP_NOT_SENT || answer->code != ERR_CLOSED || call->repeated)
@@ -218,7 +221,7 @@ static void call_step(struct hub_call *call)
 	}
 }
 
-/* -- the doors ----------------------------------------------------------------------------------------------------------- */
+/* -- the doors ------------------------------------------------------------------------------------------- */
 
 static struct hub_call_spec call_copy_spec(struct arena *arena, const struct hub_call_spec *spec)
 {

@@ -1,13 +1,15 @@
 /*
  * call.h - one tool call on its way through the hub, whoever asked: the only place where a call is made.
  *
- * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope -> send -> wait for the answer, relaying
- * progress -> give the result back byte for byte. Argument rules, write policy and questions have their place between checking and acquiring.
- * Progress is asked for in any case, since it puts the deadline off; it is relayed to who wants it.
+ * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope ->
+ * send -> wait for the answer, relaying progress -> give the result back byte for byte. Argument rules, write
+ * policy and questions have their place between checking and acquiring. Progress is asked for in any case,
+ * since it puts the deadline off; it is relayed to who wants it.
  *
- * When the caller goes away its owner cancels, and the server is told. When the server dies during the call, the error says what is known: whether the
- * request was sent, how the process ended and the end of its stderr. Such a call is repeated by nobody but the caller; only a request that certainly never
- * reached its server, because the process had just died, is sent once more to a new one.
+ * When the caller goes away its owner cancels, and the server is told. When the server dies during the call,
+ * the error says what is known: whether the request was sent, how the process ended and the end of its
+ * stderr. Such a call is repeated by nobody but the caller; only a request that certainly never reached its
+ * server, because the process had just died, is sent once more to a new one.
  *
  * All on the loop thread; async.md's rules hold.
  */
@@ -27,7 +29,8 @@ struct hub;
 struct hub_call;
 struct hub_server;
 
-/* A log message of the server, sent while this was the only call that its process had: whose it is cannot be told otherwise. `log` is valid during the call. */
+/* A log message of the server, sent while this was the only call that its process had: whose it is cannot be
+ * told otherwise. `log` is valid during the call. */
 typedef void hub_call_logged(struct hub_call *call, const struct mcp_log *log);
 
 /* Copied by hub_call_start(). */
@@ -37,8 +40,9 @@ struct hub_call_spec {
 	struct str arguments; /* raw JSON object; empty: {} */
 	struct str meta;      /* raw `_meta` of the caller, relayed without its per-hop keys; empty: none */
 	struct hub_caller caller;
-	/* Bounds the wait for an instance, and then the wait without answer or progress. 0: pool.callTimeout or the server's own
-	 * for the latter, and hub_limits.acquire_ms and the server's start time-out for the former. */
+	/* Bounds the wait for an instance, and then the wait without answer or progress. 0: pool.callTimeout
+	 * or the server's own for the latter, and hub_limits.acquire_ms and the server's start time-out for
+	 * the former. */
 	uint64_t timeout_ms;
 	enum mcp_log_level log_level; /* for modern servers; a legacy one: hub_want_logs() */
 	hub_call_logged *logged;      /* NULL, or any number of times before `done` */
@@ -64,8 +68,8 @@ struct hub_call {
 	enum hub_call_state state;
 	struct arena arena; /* what was copied from the specification */
 	struct hub_call_spec spec;
-	struct pool_group
-		*group; /* where an instance was asked for: a reload may move the server to another */
+	/* where an instance was asked for: a reload may move the server to another */
+	struct pool_group *group;
 	struct str scope_key;
 	struct list_node node; /* in hub->calls */
 	struct pool_acquire acquire;

@@ -11,7 +11,7 @@ static void open_one(const char *arguments, const char *block)
 	hub_scene_open(&scene, one_server(arguments, block));
 }
 
-/* -- names --------------------------------------------------------------------------------------------------------------- */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
 static void a_tool_is_found_by_each_of_its_names(void **state)
 {
@@ -106,7 +106,7 @@ static void hidden_tools_are_not_called_by_any_name(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- answers ------------------------------------------------------------------------------------------------------------- */
+/* -- answers --------------------------------------------------------------------------------------------- */
 
 static void arguments_and_results_pass_byte_for_byte(void **state)
 {
@@ -263,7 +263,7 @@ static void the_server_has_its_environment_and_directory(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- log messages -------------------------------------------------------------------------------------------------------- */
+/* -- log messages ---------------------------------------------------------------------------------------- */
 
 static unsigned logs;
 static char last_log[128];
@@ -350,7 +350,7 @@ static void a_modern_server_is_asked_in_each_call(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- time ---------------------------------------------------------------------------------------------------------------- */
+/* -- time ------------------------------------------------------------------------------------------------ */
 
 static void a_call_without_answer_times_out_and_the_server_is_told(void **state)
 {
@@ -469,7 +469,7 @@ static void progress_puts_the_deadline_off_whether_or_not_anyone_listens(void **
 	hub_scene_close(&scene);
 }
 
-/* -- cancelling ---------------------------------------------------------------------------------------------------------- */
+/* -- cancelling ------------------------------------------------------------------------------------------ */
 
 static void a_cancelled_call_is_silent_and_the_server_is_told_why(void **state)
 {
@@ -566,7 +566,7 @@ static void the_end_of_a_call_may_begin_and_cancel_others(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- crashes ------------------------------------------------------------------------------------------------------------- */
+/* -- crashes --------------------------------------------------------------------------------------------- */
 
 static void a_crash_in_a_call_is_told_and_not_repeated(void **state)
 {
@@ -773,7 +773,7 @@ static void an_answer_that_is_too_long_leaves_the_process_as_it_is(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- who shares ---------------------------------------------------------------------------------------------------------- */
+/* -- who shares ------------------------------------------------------------------------------------------ */
 
 static const char *pid_for(struct hub_caller who)
 {
@@ -840,7 +840,7 @@ static void an_exclusive_server_has_one_call_at_a_time(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- the ground moves ---------------------------------------------------------------------------------------------------- */
+/* -- the ground moves ------------------------------------------------------------------------------------ */
 
 static void a_running_call_outlives_a_change_of_its_server(void **state)
 {

@@ -17,7 +17,7 @@ const char *hub_scope_name(enum hub_scope scope)
 	return scope_names[scope].p;
 }
 
-/* -- git work trees, read from their files: a `git` process per call would cost more than the call ------------------------------- */
+/* -- git work trees, read from their files: a `git` process per call would cost more than the call ------- */
 
 enum {
 	/* Bytes of a .git or commondir file: one path and a word. */
@@ -53,8 +53,8 @@ static bool read_small(struct arena *arena, struct str path, struct str *ret_tex
 	return true;
 }
 
-/* gitrepository-layout(5): .git is a directory, or in a linked work tree a file "gitdir: PATH"; the directory there names the common one
- * in its file `commondir`. */
+/* gitrepository-layout(5): .git is a directory, or in a linked work tree a file "gitdir: PATH"; the directory
+ * there names the common one in its file `commondir`. */
 static bool git_dir_at(struct arena *arena, struct str directory, struct str *ret_common)
 {
 	struct str git = arena_concat(arena, directory, STR("/.git"), STR(""));
@@ -74,7 +74,8 @@ static bool git_dir_at(struct arena *arena, struct str directory, struct str *re
 	return true;
 }
 
-/* Without links and dot segments, so that every work tree of a repository has the same; as it is when that cannot be had. */
+/* Without links and dot segments, so that every work tree of a repository has the same; as it is when that
+ * cannot be had. */
 static struct str real_path(struct arena *arena, struct str path)
 {
 	_cleanup_free_ char *real = realpath(arena_cstr(arena, path), NULL);
@@ -93,7 +94,7 @@ static bool work_tree_find(struct arena *arena, struct str cwd, struct work_tree
 	return false;
 }
 
-/* -- keys ---------------------------------------------------------------------------------------------------------------- */
+/* -- keys ------------------------------------------------------------------------------------------------ */
 
 static struct str scope_value(enum hub_scope scope, const struct hub_caller *caller, struct arena *arena,
 			      struct str *ret_value)

@@ -1,8 +1,9 @@
 /*
  * caller.h - who makes a call, and which instance of a server that gives them.
  *
- * A server's scope (settings pool.scope, or the server's own) says what makes two callers the same: callers with the same scope key share
- * an instance. The key is text such as "cwd:/home/a/project"; it never leaves the hub except in status.
+ * A server's scope (settings pool.scope, or the server's own) says what makes two callers the same: callers
+ * with the same scope key share an instance. The key is text such as "cwd:/home/a/project"; it never leaves
+ * the hub except in status.
  */
 #ifndef HUB_CALLER_H
 #define HUB_CALLER_H
@@ -38,8 +39,9 @@ enum hub_scope {
 const char *hub_scope_name(enum hub_scope scope);
 
 /*
- * The scope key of this caller. A scope that the caller gives no value for degrades: repo and worktree outside a git work tree to cwd,
- * parent-session to session, everything else to call. `fresh_call_id` stands in for a caller without a call id.
+ * The scope key of this caller. A scope that the caller gives no value for degrades: repo and worktree
+ * outside a git work tree to cwd, parent-session to session, everything else to call. `fresh_call_id` stands
+ * in for a caller without a call id.
  */
 struct str hub_scope_key(enum hub_scope scope, const struct hub_caller *caller, struct str fresh_call_id,
 			 struct arena *arena);

@@ -10,7 +10,8 @@
 
 #include <sys/stat.h>
 
-/* A directory of its own for every test, with a repository, a linked work tree and a place outside of both. */
+/* A directory of its own for every test, with a repository, a linked work tree and a place outside of
+ * both. */
 struct place {
 	char root[64];
 	struct arena arena;

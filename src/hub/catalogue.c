@@ -14,7 +14,7 @@ enum {
 	CACHE_FORMAT = 1,
 };
 
-/* -- names --------------------------------------------------------------------------------------------------------------- */
+/* -- names ----------------------------------------------------------------------------------------------- */
 
 static bool listed_name_char(char c)
 {
@@ -31,8 +31,9 @@ static bool listed_name_fits(struct str name)
 }
 
 /*
- * How often each name was made already, so that the next number need not be looked for from the first: a server may call all its tools the same. What
- * does not go through stays on the stack or is released; the snapshot keeps one name of each kind for a tool.
+ * How often each name was made already, so that the next number need not be looked for from the first: a
+ * server may call all its tools the same. What does not go through stays on the stack or is released; the
+ * snapshot keeps one name of each kind for a tool.
  */
 struct naming {
 	struct catalogue_snapshot *snapshot;
@@ -52,7 +53,8 @@ static size_t *naming_count(struct naming *naming, struct str name, size_t first
 	return count;
 }
 
-/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of how often it came before. */
+/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of how often it
+ * came before. */
 static struct str listed_name_hashed(char storage[static LISTED_NAME_MAX + 1], struct str full_name,
 				     size_t repeat)
 {
@@ -66,8 +68,9 @@ static struct str listed_name_hashed(char storage[static LISTED_NAME_MAX + 1], s
 }
 
 /*
- * Whether the full names of this namespace can be another's: of two namespaces "a" and "a__b" the tools "b__c" and "c" are both "a__b__c". Then it is
- * the longer one, which contains "__" or ends in "_", that lists none of them.
+ * Whether the full names of this namespace can be another's: of two namespaces "a" and "a__b" the tools
+ * "b__c" and "c" are both "a__b__c". Then it is the longer one, which contains "__" or ends in "_", that
+ * lists none of them.
  */
 static bool namespace_ambiguous(struct str namespace)
 {
@@ -125,7 +128,7 @@ static void snapshot_claim(struct catalogue_snapshot *snapshot, struct str name,
 		map_set(&snapshot->names, name, tool);
 }
 
-/* -- building ------------------------------------------------------------------------------------------------------------ */
+/* -- building -------------------------------------------------------------------------------------------- */
 
 static bool raw_is(struct str raw, struct str word)
 {
@@ -234,7 +237,7 @@ const struct catalogue_tool *catalogue_find(const struct catalogue_snapshot *sna
 	return map_get(&snapshot->names, name);
 }
 
-/* -- on disk ------------------------------------------------------------------------------------------------------------- */
+/* -- on disk --------------------------------------------------------------------------------------------- */
 
 int catalogue_encode(const struct catalogue_snapshot *snapshot, struct buf *out)
 {

@@ -1,11 +1,13 @@
 /*
  * catalogue.h - what all servers offer, as last seen.
  *
- * For each server there is a snapshot of its tools with every schema exactly as the server sent it. Snapshots are kept on disk, one file per
- * process definition, so that lists answer at once while servers start; they are refreshed when a server starts, says that its tools changed, or
- * when asked. A failed refresh keeps the old snapshot and its age. One server's trouble, or one odd schema, never touches another tool.
+ * For each server there is a snapshot of its tools with every schema exactly as the server sent it. Snapshots
+ * are kept on disk, one file per process definition, so that lists answer at once while servers start; they
+ * are refreshed when a server starts, says that its tools changed, or when asked. A failed refresh keeps the
+ * old snapshot and its age. One server's trouble, or one odd schema, never touches another tool.
  *
- * A snapshot is immutable and counted: whoever reads it across a turn of the loop holds a reference. All on the loop thread.
+ * A snapshot is immutable and counted: whoever reads it across a turn of the loop holds a reference. All on
+ * the loop thread.
  */
 #ifndef HUB_CATALOGUE_H
 #define HUB_CATALOGUE_H
@@ -24,11 +26,13 @@ struct catalogue_tool {
 	struct str description; /* decoded; empty when absent */
 	struct str function;	/* its name in scripts, unique within the server */
 	struct str full_name;	/* "<namespace>__<tool>" */
-	/* What the MCP door lists: full_name, or when that is no name that every model's API takes (1 to 64 of [A-Za-z0-9_-], unique, also
-	 * among servers), a form of it that ends in a hash and stays the same as long as server and tool are called what they are. */
+	/* What the MCP door lists: full_name, or when that is no name that every model's API takes (1 to 64
+	 * of [A-Za-z0-9_-], unique, also among servers), a form of it that ends in a hash and stays the same
+	 * as long as server and tool are called what they are. */
 	struct str listed_name;
 	bool read_only; /* annotations.readOnlyHint is true */
-	bool destructive; /* not read_only, and annotations.destructiveHint is not false (the specification's default) */
+	/* not read_only, and annotations.destructiveHint is not false (the specification's default) */
+	bool destructive;
 };
 
 struct catalogue_snapshot {
@@ -46,26 +50,28 @@ struct catalogue_snapshot {
 	struct map names;	  /* every name by which a tool can be called -> struct catalogue_tool */
 };
 
-/* Builds a snapshot from the Tool objects that a server sent, in its order. Entries that are no object or have no name are skipped and counted,
- * and so are those with a name that came before: only the first can be called. Never fails: the result may be empty. */
+/* Builds a snapshot from the Tool objects that a server sent, in its order. Entries that are no object or
+ * have no name are skipped and counted, and so are those with a name that came before: only the first can be
+ * called. Never fails: the result may be empty. */
 struct catalogue_snapshot *catalogue_build(struct str namespace, const struct str *items, size_t count,
 					   struct str instructions, uint64_t fetched_at, uint64_t seed);
 
 struct catalogue_snapshot *catalogue_ref(struct catalogue_snapshot *snapshot);
 void catalogue_unref(struct catalogue_snapshot **snapshot);
 
-/* By the server's own name (first choice), the listed name, the full name or the function name; NULL when none has it. */
+/* By the server's own name (first choice), the listed name, the full name or the function name; NULL when
+ * none has it. */
 const struct catalogue_tool *catalogue_find(const struct catalogue_snapshot *snapshot, struct str name);
 
-/* -- on disk ---------------------------------------------------------------------------------------------------------------- */
+/* -- on disk --------------------------------------------------------------------------------------------- */
 
-/* The text of a cache file, and back. A file of another format version, or a damaged one, is ERR_INVALID, one with more than `tools_max` tools ERR_TOO_LARGE; the
- * caller simply ignores it. */
+/* The text of a cache file, and back. A file of another format version, or a damaged one, is ERR_INVALID, one
+ * with more than `tools_max` tools ERR_TOO_LARGE; the caller simply ignores it. */
 int catalogue_encode(const struct catalogue_snapshot *snapshot, struct buf *out);
 int catalogue_decode(struct str text, struct str namespace, size_t tools_max, uint64_t seed,
 		     struct catalogue_snapshot **ret_snapshot, struct err *err);
 
-/* -- searching --------------------------------------------------------------------------------------------------------------- */
+/* -- searching ------------------------------------------------------------------------------------------- */
 
 struct catalogue_hit {
 	const struct catalogue_snapshot *snapshot;
@@ -74,9 +80,10 @@ struct catalogue_hit {
 };
 
 /*
- * Ranks the tools of the snapshots for the words of `query` (NFKC, case folded): exact name 100, prefix 60, substring 40, function name 30,
- * namespace 20, description 10, added over the words. Tools that match every word come before tools that match some; ties in the order of servers and
- * tools. An empty query gives every tool, score 0. Returns the number of hits, at most `room`.
+ * Ranks the tools of the snapshots for the words of `query` (NFKC, case folded): exact name 100, prefix 60,
+ * substring 40, function name 30, namespace 20, description 10, added over the words. Tools that match every
+ * word come before tools that match some; ties in the order of servers and tools. An empty query gives every
+ * tool, score 0. Returns the number of hits, at most `room`.
  */
 size_t catalogue_search(const struct catalogue_snapshot *const *snapshots, size_t count, struct str query,
 			struct catalogue_hit *hits, size_t room);

@@ -1,6 +1,6 @@
 /*
- * Ranking by words. Each word of the query is looked for in the names and the description of each tool, all folded; the weights say that a name is
- * what people mean, and that a description is only a hint.
+ * Ranking by words. Each word of the query is looked for in the names and the description of each tool, all
+ * folded; the weights say that a name is what people mean, and that a description is only a hint.
  */
 #include "base/base.h"
 #include "hub/catalogue.h"
@@ -80,7 +80,8 @@ static unsigned score_word(const struct folded *folded, struct str word)
 	return score;
 }
 
-/* Hits on every word rank above hits on some, whatever their sums: the count of words goes in front of the score. */
+/* Hits on every word rank above hits on some, whatever their sums: the count of words goes in front of the
+ * score. */
 static unsigned rank_tool(const struct query *query, const struct folded *folded, unsigned *ret_score)
 {
 	unsigned matched = 0, score = 0;

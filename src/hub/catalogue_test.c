@@ -107,7 +107,8 @@ static void test_names_that_no_api_takes_get_a_short_form(void **state)
 	catalogue_unref(&again);
 }
 
-/* The names of all tools of a server may make one function's name: that costs neither memory nor time that grows faster than the list. */
+/* The names of all tools of a server may make one function's name: that costs neither memory nor time that
+ * grows faster than the list. */
 static void test_many_tools_of_one_function_get_one_name_each(void **state)
 {
 	enum { MANY = 3000, BITS = 12 };
@@ -275,7 +276,7 @@ static void test_cache_that_does_not_fit_is_an_error(void **state)
 	catalogue_unref(&s);
 }
 
-/* -- searching ----------------------------------------------------------------------------------------------------------- */
+/* -- searching ------------------------------------------------------------------------------------------- */
 
 static void test_search_ranks_names_above_descriptions(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * eras.h - which era each server was found to belong to, remembered on disk, so that a server made before server/discover existed is not asked in vain at
- * every start. Private to hub/. The file is upstream-eras.json: an object from process id to "legacy" or "modern".
+ * eras.h - which era each server was found to belong to, remembered on disk, so that a server made before
+ * server/discover existed is not asked in vain at every start. Private to hub/. The file is
+ * upstream-eras.json: an object from process id to "legacy" or "modern".
  */
 #ifndef HUB_ERAS_H
 #define HUB_ERAS_H

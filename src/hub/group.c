@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "mcp/revision.h"
 
-/* -- instances ----------------------------------------------------------------------------------------------------------- */
+/* -- instances ------------------------------------------------------------------------------------------- */
 
 static void group_instance_opened(struct instance *instance)
 {
@@ -18,7 +18,8 @@ static void group_instance_opened(struct instance *instance)
 	group->err.code = 0;
 	buf_release(&group->words);
 	group->definition.known_era = (int)mcp_era_of(instance->client.facts.revision);
-	/* Those who waited come first: what the event holds the instance for must not keep an exclusive one from them. */
+	/* Those who waited come first: what the event holds the instance for must not keep an exclusive one
+	 * from them. */
 	group_settle_starters(instance, NULL);
 	instance_want_logs(instance, group->pool->logs);
 	group->pool->events.started(group->pool->events.context, group, instance);
@@ -165,7 +166,7 @@ struct instance *group_start_instance(struct pool_group *group, struct str key, 
 	return instance;
 }
 
-/* -- its life ------------------------------------------------------------------------------------------------------------ */
+/* -- its life -------------------------------------------------------------------------------------------- */
 
 static const char *const *copy_strings(struct arena *arena, const char *const *strings)
 {
@@ -275,7 +276,7 @@ void pool_group_drop(struct pool_group **dropped)
 	group_collect(group);
 }
 
-/* -- looking ------------------------------------------------------------------------------------------------------------- */
+/* -- looking --------------------------------------------------------------------------------------------- */
 
 struct pool_group *pool_group_of(const struct instance *instance)
 {

@@ -5,7 +5,7 @@
 
 static struct pool_scene scene;
 
-/* -- failure ------------------------------------------------------------------------------------------------------------- */
+/* -- failure --------------------------------------------------------------------------------------------- */
 
 static void a_failed_start_pauses_the_command(void **state)
 {
@@ -195,7 +195,8 @@ static void what_was_learnt_of_the_era_saves_a_process(void **state)
 	pool_scene_close(&scene);
 }
 
-/* --only-initialize ends a process that is asked anything else first, so that two starts mean server/discover came first. */
+/* --only-initialize ends a process that is asked anything else first, so that two starts mean server/discover
+ * came first. */
 static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state)
 {
 	struct pool_definition d;
@@ -232,7 +233,7 @@ static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state
 	pool_scene_close(&scene);
 }
 
-/* -- its life ------------------------------------------------------------------------------------------------------------- */
+/* -- its life -------------------------------------------------------------------------------------------- */
 
 static void a_dropped_group_refuses_who_waits_and_lets_who_holds_finish(void **state)
 {

@@ -8,7 +8,7 @@
 #include "hub/server.h"
 #include "io/files.h"
 
-/* -- listeners ----------------------------------------------------------------------------------------------------------- */
+/* -- listeners ------------------------------------------------------------------------------------------- */
 
 void hub_listen(struct hub *hub, struct hub_listener *listener)
 {
@@ -40,7 +40,7 @@ void hub_tools_changed(struct hub *hub)
 			listener->tools_changed(listener);
 }
 
-/* -- eras ---------------------------------------------------------------------------------------------------------------- */
+/* -- eras ------------------------------------------------------------------------------------------------ */
 
 static void hub_load_eras(struct hub *hub)
 {
@@ -67,7 +67,7 @@ void hub_remember_era(struct hub *hub, struct str process_id, int era)
 		save_file(hub, STR(ERAS_FILE), buf_take(&out));
 }
 
-/* -- the pool's events --------------------------------------------------------------------------------------------------- */
+/* -- the pool's events ----------------------------------------------------------------------------------- */
 
 static struct hub_server *hub_server_of(struct hub *hub, const struct pool_group *group)
 {
@@ -121,7 +121,8 @@ static struct hub_call *hub_only_call(struct hub *hub, const struct instance *in
 	return only;
 }
 
-/* Nothing on a server's output says to which call a log message belongs (2026-07-28 on stdio no less): it is given to nobody who might be the wrong one. */
+/* Nothing on a server's output says to which call a log message belongs (2026-07-28 on stdio no less): it is
+ * given to nobody who might be the wrong one. */
 static void hub_relay_log(struct hub *hub, const struct instance *instance, struct str params)
 {
 	struct hub_call *call = hub_only_call(hub, instance);
@@ -152,7 +153,7 @@ static void hub_instance_notified(void *context, struct pool_group *group, struc
 	}
 }
 
-/* -- reading unasked ------------------------------------------------------------------------------------------------------- */
+/* -- reading unasked ------------------------------------------------------------------------------------- */
 
 static bool server_wants_reading(const struct hub_server *server)
 {
@@ -172,7 +173,7 @@ static void hub_retry(struct timer *timer)
 	timer_start(&hub->retry, hub->loop, hub->limits.pool.backoff_step_ms, hub_retry);
 }
 
-/* -- configuration ------------------------------------------------------------------------------------------------------- */
+/* -- configuration --------------------------------------------------------------------------------------- */
 
 static void hub_move_servers(struct list_node *from, struct list_node *to)
 {
@@ -255,7 +256,7 @@ void hub_adjust(struct hub *hub, const struct hub_limits *limits)
 	ready_ask_again(hub);
 }
 
-/* -- finding ------------------------------------------------------------------------------------------------------------- */
+/* -- finding --------------------------------------------------------------------------------------------- */
 
 static int hub_unknown_server(struct hub *hub, struct str name, struct err *err)
 {
@@ -363,7 +364,7 @@ void hub_want_logs(struct hub *hub, enum mcp_log_level level)
 	pool_want_logs(hub->pool, level);
 }
 
-/* -- life ---------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const struct settings *settings,
 		    const struct config *config, struct environment environment)

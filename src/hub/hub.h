@@ -1,8 +1,9 @@
 /*
  * hub.h - the servers that the hub knows, their instances, their catalogue, and the calls under way.
  *
- * A hub is made from a configuration (settings/config.h) and can take a new one at any time: servers whose process definition did not change keep
- * their running instances. Everything else in the program reaches servers through it. All on the loop thread.
+ * A hub is made from a configuration (settings/config.h) and can take a new one at any time: servers whose
+ * process definition did not change keep their running instances. Everything else in the program reaches
+ * servers through it. All on the loop thread.
  */
 #ifndef HUB_HUB_H
 #define HUB_HUB_H
@@ -24,14 +25,14 @@
 
 struct hub_limits {
 	struct pool_limits pool;
-	const char *
-		cache_dir; /* of schemas-<process id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
-	uint64_t
-		keep_ms; /* catalogues there that no server has any more go when nobody wrote them for so long, */
+	/* of schemas-<process id>.json and upstream-eras.json; exists. NULL: nothing is kept on disk */
+	const char *cache_dir;
+	/* catalogues there that no server has any more go when nobody wrote them for so long, */
+	uint64_t keep_ms;
 	size_t keep_files; /* and the oldest beyond so many */
 	bool keep_eras;	   /* remember on disk which era each server belongs to */
-	uint64_t
-		acquire_ms; /* patience with an instance that others hold, beside that with a start; 0: call_max_ms */
+	/* patience with an instance that others hold, beside that with a start; 0: call_max_ms */
+	uint64_t acquire_ms;
 	uint64_t call_max_ms; /* absolute bound on one call, however much progress it reports */
 	uint64_t change_ms;   /* from one reading of a server that says its tools changed to the next */
 	uint64_t refresh_ms;  /* patience with one page of a server's list */
@@ -39,7 +40,8 @@ struct hub_limits {
 	unsigned pages_max;
 	size_t list_max; /* bytes of one server's list, also on disk */
 	uint64_t seed;	 /* random, for maps that are filled from outside */
-	bool warm; /* read the lists of all servers without being asked, and retry those that failed for ever */
+	/* read the lists of all servers without being asked, and retry those that failed for ever */
+	bool warm;
 };
 
 struct hub_prune;
@@ -53,15 +55,15 @@ struct hub_server {
 	struct arena arena;    /* of name and namespace */
 	struct str name, namespace;
 	struct str description; /* the configuration's; empty once removed from it */
-	struct str
-		process_id; /* of all that makes its process: a view of what follows; empty while the entry is broken */
+	/* of all that makes its process: a view of what follows; empty while the entry is broken */
+	struct str process_id;
 	char process_id_digits[16];
 	const struct config_server *config; /* NULL once the server was removed from the configuration */
 	struct pool_group *group;	    /* NULL when the entry is broken: then err says why */
 	struct err err;
 	struct catalogue_snapshot *all; /* what the server offers; NULL until something is known */
-	struct catalogue_snapshot
-		*snapshot;		/* ... without what the configuration hides; NULL when `all` is */
+	/* ... without what the configuration hides; NULL when `all` is */
+	struct catalogue_snapshot *snapshot;
 	struct hub_refresh *refresh;	/* running, or NULL */
 	struct err refresh_err;		/* of the last refresh; code 0 when it went well or there was none */
 	bool stale;			/* the tools changed while they were being read: read them again */
@@ -97,8 +99,9 @@ struct hub {
 };
 
 /*
- * Somebody who wants to know. Embedded in its owner; taken off before it is freed. From within these callbacks the hub may be asked anything, and calls may
- * be started and cancelled; to reload, adjust, stop or free it, and to take another listener off, wait until they have returned.
+ * Somebody who wants to know. Embedded in its owner; taken off before it is freed. From within these
+ * callbacks the hub may be asked anything, and calls may be started and cancelled; to reload, adjust, stop or
+ * free it, and to take another listener off, wait until they have returned.
  */
 struct hub_listener {
 	struct list_node node;
@@ -109,22 +112,26 @@ struct hub_listener {
 		      struct str server, struct str detail);
 };
 
-/* Settings, configuration and the limits' strings must stay until hub_reload() or hub_free(). Nothing starts before it is needed, unless limits->warm. */
+/* Settings, configuration and the limits' strings must stay until hub_reload() or hub_free(). Nothing starts
+ * before it is needed, unless limits->warm. */
 struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const struct settings *settings,
 		    const struct config *config, struct environment environment);
 
-/* Takes another configuration. A server whose process definition is as before keeps its instances; the others' instances end once the calls on
- * them have. The counts, of names, may be NULL. The old configuration is not needed afterwards. */
+/* Takes another configuration. A server whose process definition is as before keeps its instances; the
+ * others' instances end once the calls on them have. The counts, of names, may be NULL. The old configuration
+ * is not needed afterwards. */
 void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_added, unsigned *ret_removed);
 
 /* Takes other limits, and looks at the settings of the pool anew: both are hot. */
 void hub_adjust(struct hub *hub, const struct hub_limits *limits);
 
-/* Somebody wants log messages from this level on; MCP_LOG_NONE: does not. Legacy servers, which have one level for all, are asked for the lowest that somebody
- * ever wanted, but at the least for "info", which those get who ask for nothing. */
+/* Somebody wants log messages from this level on; MCP_LOG_NONE: does not. Legacy servers, which have one
+ * level for all, are asked for the lowest that somebody ever wanted, but at the least for "info", which those
+ * get who ask for nothing. */
 void hub_want_logs(struct hub *hub, enum mcp_log_level level);
 
-/* Ends all instances, which fails the calls under way, then calls `stopped`, when no call and no file is left. */
+/* Ends all instances, which fails the calls under way, then calls `stopped`, when no call and no file is
+ * left. */
 void hub_stop(struct hub *hub, void (*stopped)(void *context), void *context);
 /* After `stopped`. */
 void hub_free(struct hub **hub);
@@ -140,9 +147,10 @@ const struct config_limits *hub_server_limits(struct hub_server *server);
 void hub_server_drop(struct hub_server **server);
 
 /*
- * The server and the server's own tool name behind a name at the MCP door. In this order: a bare name of the servers of `passthrough`, a listed
- * name, a full name; with several servers of one kind, the longest namespace. A name whose part before "__" is a namespace is resolved even when
- * that server's tools are not known yet, unless the tool is hidden. The tool is copied to the arena.
+ * The server and the server's own tool name behind a name at the MCP door. In this order: a bare name of the
+ * servers of `passthrough`, a listed name, a full name; with several servers of one kind, the longest
+ * namespace. A name whose part before "__" is a namespace is resolved even when that server's tools are not
+ * known yet, unless the tool is hidden. The tool is copied to the arena.
  */
 int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_items *passthrough,
 		     struct arena *arena, struct hub_server **ret_server, struct str *ret_tool,
@@ -153,15 +161,16 @@ const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct ar
 						      size_t *ret_count);
 
 /*
- * Waits until every server, or those that are named, has a snapshot or has failed to give one; with `fresh`, until each was read again. Ends at
- * the deadline with what there is.
+ * Waits until every server, or those that are named, has a snapshot or has failed to give one; with `fresh`,
+ * until each was read again. Ends at the deadline with what there is.
  *
- * One server that hangs holds nobody up twice: who has failed counts as having failed while it is tried again, and who was waited for in vain is
- * not waited for that long again until its try has ended, but by those who name it.
+ * One server that hangs holds nobody up twice: who has failed counts as having failed while it is tried
+ * again, and who was waited for in vain is not waited for that long again until its try has ended, but by
+ * those who name it.
  */
 struct hub_wait {
-	struct str
-		only; /* names or namespaces, with commas, also with a tool ("files.read_file"); empty: all */
+	/* names or namespaces, with commas, also with a tool ("files.read_file"); empty: all */
+	struct str only;
 	bool fresh;
 	uint64_t deadline_ms;
 };
@@ -180,9 +189,10 @@ void hub_ready_start(struct hub_ready *ready, struct hub *hub, const struct hub_
 		     void (*done)(struct hub_ready *ready), void *owner);
 void hub_ready_cancel(struct hub_ready *ready);
 
-/* One server for status: name, namespace, description, sharing, scope, max, live, calls, tools, hiddenTools, schemaAgeSec, skippedTools,
- * repeatedTools and repeatedTool (how many entries of its list have a name that came before, and the first such name), lastError, lastStderr (all that
- * is kept of what a start that failed wrote), retryInSec, instances. */
+/* One server for status: name, namespace, description, sharing, scope, max, live, calls, tools, hiddenTools,
+ * schemaAgeSec, skippedTools, repeatedTools and repeatedTool (how many entries of its list have a name that
+ * came before, and the first such name), lastError, lastStderr (all that is kept of what a start that failed
+ * wrote), retryInSec, instances. */
 void hub_server_describe(const struct hub_server *server, struct json_writer *w);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * hub_fixture.h - what the tests of instances, pools, calls and hubs share: a loop, a directory, the server of server_fixture.c, and a way to wait for
- * what comes of events.
+ * hub_fixture.h - what the tests of instances, pools, calls and hubs share: a loop, a directory, the server
+ * of server_fixture.c, and a way to wait for what comes of events.
  *
  * It stands on io/child_fixture.h: after each test no process, zombie or descriptor of it may be left.
  */

@@ -7,7 +7,7 @@
 
 static struct hub_scene scene;
 
-/* -- reloading ----------------------------------------------------------------------------------------------------------- */
+/* -- reloading ------------------------------------------------------------------------------------------- */
 
 static void an_unchanged_server_keeps_its_process(void **state)
 {
@@ -223,7 +223,7 @@ static void two_names_of_one_definition_share_a_process(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- filters ------------------------------------------------------------------------------------------------------------- */
+/* -- filters --------------------------------------------------------------------------------------------- */
 
 static void hidden_tools_are_in_no_list(void **state)
 {
@@ -271,7 +271,7 @@ static void a_change_of_filters_needs_no_process(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- names at the door --------------------------------------------------------------------------------------------------- */
+/* -- names at the door ----------------------------------------------------------------------------------- */
 
 static const struct setting_items nobody = { NULL, 0 };
 
@@ -364,7 +364,7 @@ static void passed_through_servers_have_bare_names(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- settings that are hot ----------------------------------------------------------------------------------------------- */
+/* -- settings that are hot ------------------------------------------------------------------------------- */
 
 static void hot_settings_take_effect_without_a_reload(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * A child that speaks MCP. The two have one end: whatever goes wrong first is kept as the reason, the client is closed with it, the child
- * is ended, and `ended` is called when the child is really gone.
+ * A child that speaks MCP. The two have one end: whatever goes wrong first is kept as the reason, the client
+ * is closed with it, the child is ended, and `ended` is called when the child is really gone.
  */
 #include "base/base.h"
 #include "hub/instance.h"
@@ -47,7 +47,7 @@ void instance_drop(struct instance **held)
 		instance_free(instance);
 }
 
-/* -- the client on the pipes --------------------------------------------------------------------------------------------- */
+/* -- the client on the pipes ----------------------------------------------------------------------------- */
 
 static int instance_send(struct mcp_transport *transport, struct str line)
 {
@@ -116,7 +116,8 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 		child_stop(&instance->child);
 		return;
 	}
-	/* Which of its messages was left unanswered, and what was left of the time then, would only mislead. */
+	/* Which of its messages was left unanswered, and what was left of the time then, would only
+	 * mislead. */
 	if (err->code == ERR_TIMEOUT)
 		snprintf(what, sizeof(what),
 			 "did not start: no answer to the handshake within %.*s (pool.startTimeout)",
@@ -158,7 +159,7 @@ static void instance_open(struct instance *instance)
 	mcp_open_start(&instance->open, &instance->client, &options, instance_opened, instance);
 }
 
-/* -- the process --------------------------------------------------------------------------------------------------------- */
+/* -- the process ----------------------------------------------------------------------------------------- */
 
 static void instance_is_choked(struct timer *timer)
 {
@@ -221,7 +222,8 @@ static void instance_describe_end(struct instance *instance, const struct child_
 
 	if (instance->ended.code)
 		return;
-	/* No process: the command is wrong, or the system is out of something. Neither is news from a peer. */
+	/* No process: the command is wrong, or the system is out of something. Neither is news from a
+	 * peer. */
 	if (!status->started)
 		err_set(&instance->ended, ERR_UPSTREAM, "server %.*s did not start: %.*s", STR_ARG(name),
 			STR_ARG(end));
@@ -237,7 +239,8 @@ static void instance_describe_end(struct instance *instance, const struct child_
 	}
 }
 
-/* Some servers made before server/discover existed exit when they are asked anything before `initialize`: those get a second process. */
+/* Some servers made before server/discover existed exit when they are asked anything before `initialize`:
+ * those get a second process. */
 static bool instance_try_again(struct instance *instance, const struct child_status *status)
 {
 	bool ended_by_us = instance->shut && status->signal_number;
@@ -261,7 +264,8 @@ static void instance_exited(struct child *child, const struct child_status *stat
 	struct instance *instance = instance_of_child(child);
 
 	if (instance->state == INSTANCE_STARTING && status->started) {
-		/* Tells the handshake that its peer is gone, so that it can say whether it was only a probe. */
+		/* Tells the handshake that its peer is gone, so that it can say whether it was only a
+		 * probe. */
 		mcp_client_closed(&instance->client, NULL);
 		if (instance_try_again(instance, status))
 			return;

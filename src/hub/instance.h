@@ -1,10 +1,12 @@
 /*
- * instance.h - one running process of a server: the supervised child, the MCP client on its pipes, and their common life.
+ * instance.h - one running process of a server: the supervised child, the MCP client on its pipes, and their
+ * common life.
  *
- * An instance is started once, becomes ready when the handshake is done (`opened`), serves, and ends (`ended`), by its own doing, by
- * instance_stop(), or because it could not start. It never comes back: the pool starts another. Whatever ends it, the reason in `ended` names
- * the server and quotes the end of its stderr. Two things hold its memory: the process,
- * until `ended` was called, and each holder, until instance_drop(). All on the loop thread.
+ * An instance is started once, becomes ready when the handshake is done (`opened`), serves, and ends
+ * (`ended`), by its own doing, by instance_stop(), or because it could not start. It never comes back: the
+ * pool starts another. Whatever ends it, the reason in `ended` names the server and quotes the end of its
+ * stderr. Two things hold its memory: the process, until `ended` was called, and each holder, until
+ * instance_drop(). All on the loop thread.
  */
 #ifndef HUB_INSTANCE_H
 #define HUB_INSTANCE_H
@@ -45,10 +47,11 @@ struct instance_definition {
 struct instance_events {
 	/* The handshake is done: instance->client is open. */
 	void (*opened)(struct instance *instance);
-	/* The handshake failed, for the reason in instance->ended, and the process is being ended. Not called when the process
-	 * ended by itself. */
+	/* The handshake failed, for the reason in instance->ended, and the process is being ended. Not called
+	 * when the process ended by itself. */
 	void (*failed)(struct instance *instance);
-	/* The process and all that came from it are gone; instance->ended has the reason. The last callback. */
+	/* The process and all that came from it are gone; instance->ended has the reason. The last
+	 * callback. */
 	void (*ended)(struct instance *instance);
 	/* The instance is not `choked` any more. */
 	void (*recovered)(struct instance *instance);
@@ -98,15 +101,16 @@ struct instance *instance_start(struct loop *loop, const struct instance_definit
 /* Asks a legacy server that runs and can log for messages from this level on. MCP_LOG_NONE: does not ask. */
 void instance_want_logs(struct instance *instance, enum mcp_log_level level);
 
-/* Begins the stop ladder; running requests fail at once with ERR_CLOSED. `reason` completes "server NAME was stopped: " in their
- * errors. Harmless on one that is stopping or has ended. */
+/* Begins the stop ladder; running requests fail at once with ERR_CLOSED. `reason` completes "server NAME was
+ * stopped: " in their errors. Harmless on one that is stopping or has ended. */
 void instance_stop(struct instance *instance, const char *reason);
 
 void instance_hold(struct instance *instance);
 /* Gives a hold back and leaves NULL. */
 void instance_drop(struct instance **instance);
 
-/* For status: {id, pid, state, holders, key, calls, uptimeSec, idleSec, protocolVersion, noiseLines, noiseFirst, warnings}. */
+/* For status: {id, pid, state, holders, key, calls, uptimeSec, idleSec, protocolVersion, noiseLines,
+ * noiseFirst, warnings}. */
 void instance_describe(const struct instance *instance, struct json_writer *w);
 
 #endif

@@ -127,7 +127,7 @@ static const char *describe(const struct instance *instance)
 	return buf_cstr(&out);
 }
 
-/* -- becoming ready ------------------------------------------------------------------------------------------------------ */
+/* -- becoming ready -------------------------------------------------------------------------------------- */
 
 static void a_legacy_server_opens(void **state)
 {
@@ -213,7 +213,7 @@ static void noise_is_skipped_counted_and_shown(void **state)
 	subject_end(&s);
 }
 
-/* -- not becoming ready -------------------------------------------------------------------------------------------------- */
+/* -- not becoming ready ---------------------------------------------------------------------------------- */
 
 static void assert_never_ready(const struct subject *s)
 {
@@ -350,7 +350,8 @@ static void a_server_that_closes_its_stdin_and_hangs_is_given_up(void **state)
 	s.definition.close_ms = 1;
 	subject_start(&s);
 	AWAIT(count_lines("starts") && nobody_else_reads(&s));
-	/* The probe is over, unless the pipe was closed before it: now initialize meets one that nobody reads. */
+	/* The probe is over, unless the pipe was closed before it: now initialize meets one that nobody
+	 * reads. */
 	if (timer_running(&s.instance->open.probe))
 		timer_start(&s.instance->open.probe, stage_loop, 0, s.instance->open.probe.done);
 	AWAIT(s.ended);
@@ -380,7 +381,7 @@ static void a_handshake_that_is_refused(void **state)
 	instance_drop(&s.instance);
 }
 
-/* -- ending -------------------------------------------------------------------------------------------------------------- */
+/* -- ending ---------------------------------------------------------------------------------------------- */
 
 static void a_server_that_is_killed(void **state)
 {
@@ -466,7 +467,7 @@ static void holders_keep_its_memory_and_nothing_else(void **state)
 	instance_drop(&s.instance); /* NULL by now */
 }
 
-/* -- requests on it ------------------------------------------------------------------------------------------------------ */
+/* -- requests on it -------------------------------------------------------------------------------------- */
 
 struct asked {
 	struct mcp_request request;
@@ -596,7 +597,7 @@ static void one_that_closed_its_stdout_is_ended(void **state)
 	subject_end(&s);
 }
 
-/* -- lines that are too long --------------------------------------------------------------------------------------------- */
+/* -- lines that are too long ----------------------------------------------------------------------------- */
 
 static void an_answer_that_is_too_long_is_dropped_and_nothing_else(void **state)
 {

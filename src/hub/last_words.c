@@ -3,15 +3,17 @@
 #include "text/utf8.h"
 
 enum {
-	/* What an error, which has ERR_MESSAGE_MAX bytes in all, quotes: so much of the end, or less of it with the cause. */
+	/* What an error, which has ERR_MESSAGE_MAX bytes in all, quotes: so much of the end, or less of it
+	 * with the cause. */
 	END_MAX = 600,
 	END_BESIDE_CAUSE_MAX = 300,
 	CAUSE_MAX = 300,
 };
 
-/* -- control sequences --------------------------------------------------------------------------------------------------- */
+/* -- control sequences ----------------------------------------------------------------------------------- */
 
-/* The bytes after ESC that belong to it: "[", parameters, a final byte; "]", a text, BEL or ESC "\"; else one. */
+/* The bytes after ESC that belong to it: "[", parameters, a final byte; "]", a text, BEL or ESC "\"; else
+ * one. */
 static size_t sequence_length(struct str after)
 {
 	size_t n = 1;
@@ -46,7 +48,7 @@ struct str last_words_clean(struct str words, struct arena *arena)
 	return str_trim(utf8_clean(arena, str_make(text, n)));
 }
 
-/* -- what to quote ------------------------------------------------------------------------------------------------------- */
+/* -- what to quote --------------------------------------------------------------------------------------- */
 
 static bool line_has(struct str line, const struct str *signs, size_t count)
 {
@@ -68,7 +70,8 @@ static struct str first_with(struct str text, const struct str *signs, size_t co
 	return str_make(NULL, 0);
 }
 
-/* The line that says what went wrong. What runtimes and programs begin it with comes before what may as well be a remark. */
+/* The line that says what went wrong. What runtimes and programs begin it with comes before what may as well
+ * be a remark. */
 static struct str find_cause(struct str text)
 {
 	static const struct str names[] = { STR_INIT("error:"), STR_INIT("error ["), STR_INIT("exception:"),

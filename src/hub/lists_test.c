@@ -4,7 +4,7 @@
 
 static struct hub_scene scene;
 
-/* -- lists --------------------------------------------------------------------------------------------------------------- */
+/* -- lists ----------------------------------------------------------------------------------------------- */
 
 static const char three_servers[] = "{\"mcpServers\":{\"good\":{\"command\":\"@\"},"
 				    "\"gone\":{\"command\":\"no-such-program\"},"
@@ -210,7 +210,7 @@ static void log_messages_are_events(void **state)
 	hub_scene_close(&scene);
 }
 
-/* -- readiness ----------------------------------------------------------------------------------------------------------- */
+/* -- readiness ------------------------------------------------------------------------------------------- */
 
 static void who_waits_gets_what_there_is_at_the_deadline(void **state)
 {
@@ -244,7 +244,8 @@ static void who_waits_gets_what_there_is_at_the_deadline(void **state)
 	close(gate);
 }
 
-/* Whoever waits for all is held up once; whoever names it waits again, and nobody waits for what failed before. */
+/* Whoever waits for all is held up once; whoever names it waits again, and nobody waits for what failed
+ * before. */
 static void one_that_hangs_holds_nobody_up_twice(void **state)
 {
 	int gate = gate_make("gate");
@@ -341,7 +342,7 @@ static void stopping_ends_waiting(void **state)
 	close(gate);
 }
 
-/* -- warmth -------------------------------------------------------------------------------------------------------------- */
+/* -- warmth ---------------------------------------------------------------------------------------------- */
 
 static void a_warm_hub_reads_and_retries_by_itself(void **state)
 {

@@ -1,5 +1,6 @@
 /*
- * The whole of it: the idle sweep, the stop, sessions that end. queue.c has who waits for an instance, group.c the instances themselves.
+ * The whole of it: the idle sweep, the stop, sessions that end. queue.c has who waits for an instance,
+ * group.c the instances themselves.
  */
 #include "base/base.h"
 #include "hub/pool_private.h"
@@ -7,7 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 
-/* -- the idle sweep ------------------------------------------------------------------------------------------------------ */
+/* -- the idle sweep -------------------------------------------------------------------------------------- */
 
 /* An instance whose client process is gone is of no use to anyone, however short its rest was. */
 static bool instance_orphaned(const struct instance *instance)
@@ -55,7 +56,7 @@ static void pool_reap(struct timer *timer)
 	timer_start(timer, pool->loop, pool->limits.reap_ms, pool_reap);
 }
 
-/* -- its life ------------------------------------------------------------------------------------------------------------ */
+/* -- its life -------------------------------------------------------------------------------------------- */
 
 struct pool *pool_new(struct loop *loop, const struct pool_limits *limits, const struct pool_events *events)
 {
@@ -99,7 +100,8 @@ void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context)
 	pool->stopped = stopped;
 	pool->stopped_context = context;
 	timer_stop(&pool->reaper);
-	/* Calls end from within instance_stop(), and what their owners then do may drop any group: hold them all. */
+	/* Calls end from within instance_stop(), and what their owners then do may drop any group: hold them
+	 * all. */
 	list_for_each(group, &pool->groups, node) {
 		group->users++;
 		group->held = true;
@@ -131,7 +133,7 @@ void pool_free(struct pool **freed)
 	free(pool);
 }
 
-/* -- sessions and logs --------------------------------------------------------------------------------------------------- */
+/* -- sessions and logs ----------------------------------------------------------------------------------- */
 
 static bool instance_of_session(const struct instance *instance, struct str session)
 {
@@ -166,7 +168,8 @@ void pool_want_logs(struct pool *pool, enum mcp_log_level level)
 	struct pool_group *group;
 	struct instance *instance;
 
-	/* Callers that name no level are taken to want "info" (mcp/server.h): who wants less does not take it from them. */
+	/* Callers that name no level are taken to want "info" (mcp/server.h): who wants less does not take it
+	 * from them. */
 	if (level > MCP_LOG_INFO)
 		level = MCP_LOG_INFO;
 	if (level == MCP_LOG_NONE || mcp_log_admits(pool->logs, level))

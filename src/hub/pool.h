@@ -1,11 +1,13 @@
 /*
  * pool.h - the running instances of all servers.
  *
- * Servers whose process definition is the same (command, arguments, environment, directory, scope, sharing and limits: the pool id) share one group of
- * instances. A caller acquires an instance for its scope key and releases it after the call. The pool starts one instance for any number of callers that
- * ask at once (single flight), holds at most `max` instances of a group, evicts the idle one that was used longest ago when another key needs room, ends
- * instances that were idle for too long, and after a failed start waits, longer each time and with jitter, before it starts the command again. A crashed
- * instance is gone from the pool at once; the next acquire starts a new one.
+ * Servers whose process definition is the same (command, arguments, environment, directory, scope, sharing
+ * and limits: the pool id) share one group of instances. A caller acquires an instance for its scope key and
+ * releases it after the call. The pool starts one instance for any number of callers that ask at once (single
+ * flight), holds at most `max` instances of a group, evicts the idle one that was used longest ago when
+ * another key needs room, ends instances that were idle for too long, and after a failed start waits, longer
+ * each time and with jitter, before it starts the command again. A crashed instance is gone from the pool at
+ * once; the next acquire starts a new one.
  *
  * All on the loop thread.
  */
@@ -58,8 +60,10 @@ struct pool_definition {
 	uint64_t idle_ms;  /* 0: never */
 	uint64_t start_ms;
 	enum mcp_open_order order;
-	bool follows; /* the era of whom it is started for comes first, where that is known; `order` is one that prefers */
-	int known_era; /* an enum mcp_era from an earlier life, or -1: asked first, whatever `order` prefers */
+	/* the era of whom it is started for comes first, where that is known; `order` is one that prefers */
+	bool follows;
+	/* an enum mcp_era from an earlier life, or -1: asked first, whatever `order` prefers */
+	int known_era;
 };
 
 /* The program's ears. All set. */
@@ -75,20 +79,23 @@ struct pool_events {
 struct pool *pool_new(struct loop *loop, const struct pool_limits *limits, const struct pool_events *events);
 /* Takes other limits: from the next start, wait and sweep on. */
 void pool_adjust(struct pool *pool, const struct pool_limits *limits);
-/* Ends every instance by the ladder and calls `stopped` when none is left. New acquires fail with ERR_CLOSED. */
+/* Ends every instance by the ladder and calls `stopped` when none is left. New acquires fail with
+ * ERR_CLOSED. */
 void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context);
 void pool_free(struct pool **pool);
 
-/* The group with this definition's id, made if need be. Each _use needs one _drop. In a group without users nobody waits any more (they
- * fail with ERR_CLOSED), idle instances are ended at once, others when they are released, and then the group goes. */
+/* The group with this definition's id, made if need be. Each _use needs one _drop. In a group without users
+ * nobody waits any more (they fail with ERR_CLOSED), idle instances are ended at once, others when they are
+ * released, and then the group goes. */
 struct pool_group *pool_group_use(struct pool *pool, const struct pool_definition *definition);
 void pool_group_drop(struct pool_group **group);
 
-/* Gives a group another id and other limits (max, min, idle_ms, start_ms), in place: its instances stay, and those that are too many end as they become idle.
- * `users` is how many uses that is meant for. False, and nothing changed, when it has others, or when some group has the id already. */
+/* Gives a group another id and other limits (max, min, idle_ms, start_ms), in place: its instances stay, and
+ * those that are too many end as they become idle. `users` is how many uses that is meant for. False, and
+ * nothing changed, when it has others, or when some group has the id already. */
 bool pool_group_adapt(struct pool_group *group, const struct pool_definition *definition, unsigned users);
 
-/* -- acquiring ----------------------------------------------------------------------------------------------------------- */
+/* -- acquiring ------------------------------------------------------------------------------------------- */
 
 struct pool_acquire;
 /* Exactly one of instance and err. */
@@ -108,8 +115,9 @@ struct pool_acquire {
 	void *owner;
 };
 
-/* `patience_ms` bounds the whole wait; a start has the definition's own time-out as well. On success the caller holds the instance and gives it back with
- * pool_release(). `era` is for groups that follow their callers; -1 where there is none. */
+/* `patience_ms` bounds the whole wait; a start has the definition's own time-out as well. On success the
+ * caller holds the instance and gives it back with pool_release(). `era` is for groups that follow their
+ * callers; -1 where there is none. */
 void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, struct str key, int era,
 			uint64_t patience_ms, pool_acquired *done, void *owner);
 /* Silent. Harmless on one that has ended or never began (zeroed). */
@@ -118,15 +126,17 @@ void pool_acquire_cancel(struct pool_acquire *acquire);
 /* Gives an instance back, also one that has ended meanwhile. Leaves NULL; accepts NULL. */
 void pool_release(struct instance **instance);
 
-/* -- looking and ending --------------------------------------------------------------------------------------------------- */
+/* -- looking and ending ---------------------------------------------------------------------------------- */
 
 struct pool_group *pool_group_of(const struct instance *instance);
 enum hub_scope pool_group_scope(const struct pool_group *group);
 /* Instances that start or run. */
 unsigned pool_group_live(const struct pool_group *group);
-/* `wanted`, if it is an instance of the group that runs, else NULL. It is only compared: it may have been freed. */
+/* `wanted`, if it is an instance of the group that runs, else NULL. It is only compared: it may have been
+ * freed. */
 struct instance *pool_group_find(const struct pool_group *group, const struct instance *wanted);
-/* The last failed start, until one succeeds; code 0 when there is none. And in how many ms the next start is allowed. */
+/* The last failed start, until one succeeds; code 0 when there is none. And in how many ms the next start is
+ * allowed. */
 const struct err *pool_group_error(const struct pool_group *group);
 /* What it wrote to stderr, as far as that is kept. */
 struct str pool_group_last_words(const struct pool_group *group);
@@ -134,11 +144,12 @@ uint64_t pool_group_retry_in(const struct pool_group *group);
 /* An array of instances for status. */
 void pool_group_describe(const struct pool_group *group, struct json_writer *w);
 
-/* Legacy servers, which have one level of log messages for all, are asked for this one if it is lower than before; for "info" at the least, which those get
- * who ask for nothing. */
+/* Legacy servers, which have one level of log messages for all, are asked for this one if it is lower than
+ * before; for "info" at the least, which those get who ask for nothing. */
 void pool_want_logs(struct pool *pool, enum mcp_log_level level);
 
-/* Ends the instances of a session or call that is over, those in use when they are released, and returns how many there were. */
+/* Ends the instances of a session or call that is over, those in use when they are released, and returns how
+ * many there were. */
 unsigned pool_end_session(struct pool *pool, struct str session);
 
 #endif

@@ -1,7 +1,7 @@
 #include "base/base.h"
 #include "hub/pool_fixture.h"
 
-/* -- the pool ------------------------------------------------------------------------------------------------------------ */
+/* -- the pool -------------------------------------------------------------------------------------------- */
 
 static void scene_started(void *context, struct pool_group *group, struct instance *instance)
 {
@@ -90,7 +90,7 @@ void test_definition(struct pool_definition *definition, const char *const *argv
 	};
 }
 
-/* -- takers -------------------------------------------------------------------------------------------------------------- */
+/* -- takers ---------------------------------------------------------------------------------------------- */
 
 static void taken(struct pool_acquire *acquire, struct instance *instance, const struct err *err)
 {

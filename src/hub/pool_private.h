@@ -1,8 +1,8 @@
 /*
  * pool_private.h - what the files behind pool.h know of each other.
  *
- * A group is a list of instances and a queue of acquires. queue.c has the acquires, group.c the instances and the group itself, pool.c what
- * concerns all groups.
+ * A group is a list of instances and a queue of acquires. queue.c has the acquires, group.c the instances and
+ * the group itself, pool.c what concerns all groups.
  */
 #ifndef HUB_POOL_PRIVATE_H
 #define HUB_POOL_PRIVATE_H

@@ -6,7 +6,7 @@
 
 static struct pool_scene scene;
 
-/* -- sharing ------------------------------------------------------------------------------------------------------------- */
+/* -- sharing --------------------------------------------------------------------------------------------- */
 
 static void fifty_who_ask_at_once_start_one_process(void **state)
 {
@@ -162,7 +162,7 @@ static void exclusive_ones_multiply_up_to_max(void **state)
 	pool_scene_close(&scene);
 }
 
-/* -- rest ---------------------------------------------------------------------------------------------------------------- */
+/* -- rest ------------------------------------------------------------------------------------------------ */
 
 static void idle_ones_are_ended_down_to_min(void **state)
 {
@@ -350,7 +350,7 @@ static void one_that_serves_one_call_ends_with_it(void **state)
 	pool_scene_close(&scene);
 }
 
-/* -- the end ------------------------------------------------------------------------------------------------------------- */
+/* -- the end --------------------------------------------------------------------------------------------- */
 
 static void an_empty_pool_stops_later_too(void **state)
 {
@@ -394,7 +394,7 @@ static void stopping_ends_stubborn_servers_and_everyone_who_waits(void **state)
 	pool_scene_close(&scene);
 }
 
-/* -- requests on instances ----------------------------------------------------------------------------------------------- */
+/* -- requests on instances ------------------------------------------------------------------------------- */
 
 static struct {
 	struct mcp_request request;

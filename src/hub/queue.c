@@ -1,13 +1,14 @@
 /*
- * Whenever something changes (a release, an end, a new acquire) the queue of a group is walked from its front and each acquire is given what
- * can be given: an instance of its key, a place among those that wait for one to start, or a new instance where there is room. Nothing is
- * ever handed over from within a caller's own call: that is deferred.
+ * Whenever something changes (a release, an end, a new acquire) the queue of a group is walked from its front
+ * and each acquire is given what can be given: an instance of its key, a place among those that wait for one
+ * to start, or a new instance where there is room. Nothing is ever handed over from within a caller's own
+ * call: that is deferred.
  */
 #include "base/base.h"
 #include "hub/pool_private.h"
 #include "base/units.h"
 
-/* -- acquires ------------------------------------------------------------------------------------------------------------ */
+/* -- acquires -------------------------------------------------------------------------------------------- */
 
 static void acquire_ready(struct deferred *deferred)
 {
@@ -116,7 +117,7 @@ void pool_acquire_cancel(struct pool_acquire *acquire)
 	acquire->group = NULL;
 }
 
-/* -- giving back --------------------------------------------------------------------------------------------------------- */
+/* -- giving back ----------------------------------------------------------------------------------------- */
 
 unsigned group_serving(const struct pool_group *group)
 {
@@ -161,7 +162,7 @@ void pool_release(struct instance **held)
 	group_pump(group);
 }
 
-/* -- the queue ----------------------------------------------------------------------------------------------------------- */
+/* -- the queue ------------------------------------------------------------------------------------------- */
 
 void group_settle_starters(struct instance *instance, const struct err *err)
 {
@@ -247,7 +248,8 @@ static bool group_cooling(struct pool_group *group, struct pool_acquire *acquire
 	return true;
 }
 
-/* Serves one acquire if that is possible now. `coming` counts the places that instances on their way out will leave. */
+/* Serves one acquire if that is possible now. `coming` counts the places that instances on their way out will
+ * leave. */
 static void group_serve(struct pool_group *group, struct pool_acquire *acquire, unsigned *coming)
 {
 	struct instance *idle;

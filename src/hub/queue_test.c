@@ -3,7 +3,7 @@
 
 static struct pool_scene scene;
 
-/* -- room ---------------------------------------------------------------------------------------------------------------- */
+/* -- room ------------------------------------------------------------------------------------------------ */
 
 static void the_one_idle_longest_makes_room(void **state)
 {
@@ -145,7 +145,7 @@ static void more_than_may_wait_are_sent_away(void **state)
 	pool_scene_close(&scene);
 }
 
-/* -- changes of mind ----------------------------------------------------------------------------------------------------- */
+/* -- changes of mind ------------------------------------------------------------------------------------- */
 
 static void an_acquire_can_be_cancelled_in_every_state(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * Waiting for lists. A server is ready when it has a snapshot, or when nothing is being done to get one, or when what was done last failed: then its
- * status says why. Asking for fresh lists begins a refresh of each and waits until none runs.
+ * Waiting for lists. A server is ready when it has a snapshot, or when nothing is being done to get one, or
+ * when what was done last failed: then its status says why. Asking for fresh lists begins a refresh of each
+ * and waits until none runs.
  */
 #include "base/base.h"
 #include "hub/hub.h"

@@ -13,7 +13,7 @@ struct hub_refresh {
 	struct arena arena; /* of the scope key */
 };
 
-/* -- on disk ------------------------------------------------------------------------------------------------------------- */
+/* -- on disk --------------------------------------------------------------------------------------------- */
 
 /* Takes over `all`. */
 static void refresh_set(struct hub_server *server, struct catalogue_snapshot *all)
@@ -67,7 +67,7 @@ static void refresh_save(struct hub_server *server)
 		save_file(hub, prune_catalogue_name(server->process_id, &arena), buf_take(&out));
 }
 
-/* -- one refresh --------------------------------------------------------------------------------------------------------- */
+/* -- one refresh ----------------------------------------------------------------------------------------- */
 
 static void refresh_free(struct hub_refresh *refresh)
 {
@@ -116,7 +116,8 @@ static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 	server->waited_ms = 0;
 	refresh_count(server, err);
 	refresh_free(refresh);
-	/* What changed meanwhile is read from whom it changed at, if that still runs. Who asked is not kept waiting for it. */
+	/* What changed meanwhile is read from whom it changed at, if that still runs. Who asked is not kept
+	 * waiting for it. */
 	running = instance && instance->state == INSTANCE_READY ? instance : NULL;
 	if (again)
 		refresh_begin(server, running);

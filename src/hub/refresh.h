@@ -7,10 +7,11 @@
 #include "base/base.h"
 #include "hub/hub.h"
 
-/* Reads the tools of `server` through `instance`, or when that is NULL through one that is acquired for it. At most one refresh of a server
- * runs: while it does, asking again makes it run once more afterwards. */
+/* Reads the tools of `server` through `instance`, or when that is NULL through one that is acquired for it.
+ * At most one refresh of a server runs: while it does, asking again makes it run once more afterwards. */
 void refresh_begin(struct hub_server *server, struct instance *instance);
-/* `instance`, which may be NULL, tells that the tools of `server` have changed. A server that tells so again and again is read once in change_ms. */
+/* `instance`, which may be NULL, tells that the tools of `server` have changed. A server that tells so again
+ * and again is read once in change_ms. */
 void refresh_changed(struct hub_server *server, struct instance *instance);
 void refresh_cancel(struct hub_server *server);
 

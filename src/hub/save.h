@@ -1,8 +1,9 @@
 /*
  * save.h - keeping files in the cache directory, written on the worker pool. Private to hub/.
  *
- * Of one file at most one writing runs: what is to be written meanwhile waits, and only the newest text is written then. A file that cannot be
- * written is an event for the log and nothing else: the cache only saves time.
+ * Of one file at most one writing runs: what is to be written meanwhile waits, and only the newest text is
+ * written then. A file that cannot be written is an event for the log and nothing else: the cache only saves
+ * time.
  */
 #ifndef HUB_SAVE_H
 #define HUB_SAVE_H

@@ -6,7 +6,7 @@ enum {
 	TEXT_MAX = 1 << 20,
 };
 
-/* -- the configuration --------------------------------------------------------------------------------------------------- */
+/* -- the configuration ----------------------------------------------------------------------------------- */
 
 static const char *expand(const char *text)
 {
@@ -39,7 +39,7 @@ static void write_config(const char *text)
 	scratch_write(&hub_scratch, "mcpx.json", expand(text));
 }
 
-/* -- the hub ------------------------------------------------------------------------------------------------------------- */
+/* -- the hub --------------------------------------------------------------------------------------------- */
 
 static void scene_changed(struct hub_listener *listener)
 {
@@ -178,7 +178,7 @@ unsigned events_of(const struct hub_scene *scene, const char *event)
 	return count;
 }
 
-/* -- opening and waiting -------------------------------------------------------------------------------------------------- */
+/* -- opening and waiting --------------------------------------------------------------------------------- */
 
 void open_hub(struct hub_scene *scene, const char *config)
 {
@@ -244,7 +244,7 @@ bool lists(struct hub_scene *scene, const char *server, const char *tool)
 	return snapshot && catalogue_find(snapshot, str_of(tool));
 }
 
-/* -- calls --------------------------------------------------------------------------------------------------------------- */
+/* -- calls ----------------------------------------------------------------------------------------------- */
 
 static void copy_text(char *to, size_t size, struct str text)
 {

@@ -36,7 +36,8 @@ void open_hub(struct hub_scene *scene, const char *config);
 void open_keeping(struct hub_scene *scene, const char *config);
 const char *cache_dir(void);
 
-/* One server "files" with these arguments (raw JSON strings) and members of its mcpx block. For the length of a test. */
+/* One server "files" with these arguments (raw JSON strings) and members of its mcpx block. For the length of
+ * a test. */
 const char *one_server(const char *arguments, const char *block);
 
 struct hub_server *server_named(struct hub_scene *scene, const char *name);

@@ -1,5 +1,6 @@
 /*
- * One entry of the configuration made into something that can be called: its process definition, its group in the pool, its snapshot.
+ * One entry of the configuration made into something that can be called: its process definition, its group in
+ * the pool, its snapshot.
  */
 #include "base/base.h"
 #include "hub/server.h"
@@ -69,8 +70,8 @@ static void digest_add_variables(EVP_MD_CTX *digest, const struct config_process
 }
 
 /*
- * The first 16 digits of a SHA-256 over all that makes a process what it is. Our own environment is not in it: it is the same for all, and what is kept
- * on disk by this id is to be found again from another terminal.
+ * The first 16 digits of a SHA-256 over all that makes a process what it is. Our own environment is not in
+ * it: it is the same for all, and what is kept on disk by this id is to be found again from another terminal.
  */
 static struct str process_id_of(const struct pool_definition *d, const struct config_process *process,
 				struct arena *arena)
@@ -173,7 +174,8 @@ static void server_forget(struct hub_server *server)
 	server->refresh_err.code = 0;
 }
 
-/* Other limits are given to the group as it stands when all servers that share it get the same ones; else they part. */
+/* Other limits are given to the group as it stands when all servers that share it get the same ones; else
+ * they part. */
 static bool server_keeps_group(struct hub_server *server, struct pool_group *group,
 			       const struct pool_definition *d, struct arena *arena)
 {

@@ -1,21 +1,18 @@
 /*
- * An MCP server over stdio for the tests of this room: it does what its arguments say, and waits for nothing but its input, so that tests wait for
- * events and never for time. It reads what our own client writes and so gets by with looking for members by their text.
+ * An MCP server over stdio for the tests of this room: it does what its arguments say, and waits for nothing
+ * but its input, so that tests wait for events and never for time. It reads what our own client writes and so
+ * gets by with looking for members by their text.
  *
- *	--modern            speaks 2026-07-28 only; otherwise legacy only
- *	--starts FILE       appends a line with its process id to FILE
- *	--fail-while FILE   writes to stderr and exits with 3 as long as FILE exists
- *	--only-initialize   exits with 4 when anything else comes first
- *	--no-probe          leaves server/discover unanswered
- *	--hang              answers nothing; --shut closes stdin at once and answers nothing
- *	--gate FIFO         reads one byte from FIFO before it answers the handshake
- *	--noise             lines on stdout that are no messages, and a line on stderr
- *	--stubborn          ignores SIGTERM and the end of its input
- *	--bare              offers no tools
- *	--tools N --page N  N more tools, listed in pages of so many
- *	--odd               lists entries that are no tools, too
- *	--list-error        answers tools/list with an error; --list-silent with nothing; --list-die by exiting with 5
- *	--changes N         says that its tools changed during each of the first N lists
+ * --modern            speaks 2026-07-28 only; otherwise legacy only --starts FILE       appends a line with
+ * its process id to FILE --fail-while FILE   writes to stderr and exits with 3 as long as FILE exists
+ * --only-initialize   exits with 4 when anything else comes first --no-probe          leaves server/discover
+ * unanswered --hang              answers nothing; --shut closes stdin at once and answers nothing --gate FIFO
+ * reads one byte from FIFO before it answers the handshake --noise             lines on stdout that are no
+ * messages, and a line on stderr --stubborn          ignores SIGTERM and the end of its input --bare
+ * offers no tools --tools N --page N  N more tools, listed in pages of so many --odd               lists
+ * entries that are no tools, too --list-error        answers tools/list with an error; --list-silent with
+ * nothing; --list-die by exiting with 5 --changes N         says that its tools changed during each of the
+ * first N lists
  */
 #include "base/base.h"
 
@@ -55,7 +52,7 @@ static int number_of(const char *text)
 	return number;
 }
 
-/* -- looking at a message ------------------------------------------------------------------------------------------------ */
+/* -- looking at a message -------------------------------------------------------------------------------- */
 
 /* The end of the JSON value at `at`. */
 static const char *value_end(const char *at)
@@ -101,7 +98,7 @@ static bool member_is(const char *name, const char *text)
 	return is;
 }
 
-/* -- answering ----------------------------------------------------------------------------------------------------------- */
+/* -- answering ------------------------------------------------------------------------------------------- */
 
 static void answer(const char *id, const char *result)
 {
@@ -151,7 +148,7 @@ static void say_noise(void)
 	fprintf(stderr, "some words on stderr\n");
 }
 
-/* -- the handshake ------------------------------------------------------------------------------------------------------- */
+/* -- the handshake --------------------------------------------------------------------------------------- */
 
 static void handle_discover(const char *id)
 {
@@ -186,7 +183,7 @@ static void handle_initialize(const char *id)
 	free(version);
 }
 
-/* -- the list ------------------------------------------------------------------------------------------------------------ */
+/* -- the list -------------------------------------------------------------------------------------------- */
 
 static const char *const standing_tools[] = { "echo",  "pid",	    "die",   "kill",   "silent", "hold",
 					      "free",  "progress",  "error", "noisy",  "seen",	 "leave",
@@ -247,7 +244,7 @@ static void handle_list(const char *id)
 	fflush(stdout);
 }
 
-/* -- the tools ----------------------------------------------------------------------------------------------------------- */
+/* -- the tools ------------------------------------------------------------------------------------------- */
 
 static void tool_echo(const char *id)
 {
@@ -476,9 +473,10 @@ static void handle_call(const char *id)
 		answer(id, "{\"content\":[{\"type\":\"text\",\"text\":\"no such tool\"}],\"isError\":true}");
 }
 
-/* -- the life ------------------------------------------------------------------------------------------------------------ */
+/* -- the life -------------------------------------------------------------------------------------------- */
 
-/* What came in without being a request, and logging/setLevel, for the tool `seen`: quotes become apostrophes. */
+/* What came in without being a request, and logging/setLevel, for the tool `seen`: quotes become
+ * apostrophes. */
 static void note(void)
 {
 	size_t n = strlen(seen);

@@ -30,7 +30,8 @@ static void byte_queue_to_front(struct byte_queue *queue)
 	queue->to = length;
 }
 
-/* A large block grows in place or by moving its pages: realloc(3) then copies nothing and touches no new memory. */
+/* A large block grows in place or by moving its pages: realloc(3) then copies nothing and touches no new
+ * memory. */
 static void byte_queue_grow(struct byte_queue *queue, size_t n)
 {
 	size_t capacity = size_max(queue->capacity * 2, QUEUE_FIRST);

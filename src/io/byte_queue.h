@@ -1,8 +1,10 @@
 /*
- * byte_queue.h - bytes that are put in at one end and taken out at the other, as between a pipe and what reads or fills it.
+ * byte_queue.h - bytes that are put in at one end and taken out at the other, as between a pipe and what
+ * reads or fills it.
  *
- * Each byte is moved a bounded number of times however the two ends alternate. The storage grows by doubling, and a queue that
- * becomes empty gives back all but a small piece of it. The maximum is the user's affair. Begins zeroed. Not thread-safe.
+ * Each byte is moved a bounded number of times however the two ends alternate. The storage grows by doubling,
+ * and a queue that becomes empty gives back all but a small piece of it. The maximum is the user's affair.
+ * Begins zeroed. Not thread-safe.
  */
 #ifndef IO_BYTE_QUEUE_H
 #define IO_BYTE_QUEUE_H
@@ -32,7 +34,8 @@ static inline struct str byte_queue_str(const struct byte_queue *queue)
 	return str_make(queue->storage ? queue->storage + queue->from : NULL, byte_queue_length(queue));
 }
 
-/* Room for at least `n` more bytes behind the last, to be claimed with byte_queue_claim(); *ret_room is how many there are. */
+/* Room for at least `n` more bytes behind the last, to be claimed with byte_queue_claim(); *ret_room is how
+ * many there are. */
 char *byte_queue_room(struct byte_queue *queue, size_t n, size_t *ret_room);
 void byte_queue_claim(struct byte_queue *queue, size_t n);
 

@@ -1,8 +1,9 @@
 /*
  * channel.h - a byte channel both ways on one descriptor, with bounded output.
  *
- * For connections that were upgraded away from HTTP. What cannot be written at once is held up to a maximum; a peer that lets it fill is taken for gone. All on
- * the loop thread. The owner embeds it and ends it with channel_release(), not from within one of its callbacks.
+ * For connections that were upgraded away from HTTP. What cannot be written at once is held up to a maximum;
+ * a peer that lets it fill is taken for gone. All on the loop thread. The owner embeds it and ends it with
+ * channel_release(), not from within one of its callbacks.
  */
 #ifndef IO_CHANNEL_H
 #define IO_CHANNEL_H

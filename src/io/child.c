@@ -9,13 +9,13 @@
 #include <sys/wait.h>
 
 /*
- * A child is over when its supervisor has been reaped: then nothing that came from it exists, and its pipes hold all that will
- * ever come. What the supervisor says before that is only written down. The supervisor needs no more than its word to kill, or
- * the end of the control socket, to end everything; should it fail to (because it was stopped, or killed), we kill it, and the
- * kernel kills its child.
+ * A child is over when its supervisor has been reaped: then nothing that came from it exists, and its pipes
+ * hold all that will ever come. What the supervisor says before that is only written down. The supervisor
+ * needs no more than its word to kill, or the end of the control socket, to end everything; should it fail to
+ * (because it was stopped, or killed), we kill it, and the kernel kills its child.
  */
 
-/* -- the supervisor --------------------------------------------------------------------------------------------------- */
+/* -- the supervisor -------------------------------------------------------------------------------------- */
 
 static void supervisor_tell(struct child_process *p, enum supervisor_message_kind kind)
 {
@@ -80,8 +80,8 @@ static void control_ready(struct watch *watch, _unused_ unsigned events)
 	supervisor_listen(container_of(watch, struct child_process, control_watch));
 }
 
-/* The supervisor itself was killed. The kernel has killed its child (PR_SET_PDEATHSIG); what stayed in the child's group goes
- * with it. */
+/* The supervisor itself was killed. The kernel has killed its child (PR_SET_PDEATHSIG); what stayed in the
+ * child's group goes with it. */
 static void supervisor_lost(struct child_process *p, int wait_status)
 {
 	if (p->group > 0)
@@ -143,7 +143,7 @@ static void supervisor_gone(struct watch *watch, _unused_ unsigned events)
 	}
 }
 
-/* -- the ladder ------------------------------------------------------------------------------------------------------- */
+/* -- the ladder ------------------------------------------------------------------------------------------ */
 
 static void child_climb(struct child_process *p, enum child_stage stage);
 
@@ -199,7 +199,7 @@ void child_kill(struct child *child)
 		child_climb(child->process, CHILD_KILLING);
 }
 
-/* -- start and end ---------------------------------------------------------------------------------------------------- */
+/* -- start and end --------------------------------------------------------------------------------------- */
 
 static int child_process_watch(struct child_process *p, const struct child_spec *spec,
 			       struct child_spawned *spawned, struct err *err)
@@ -254,7 +254,8 @@ int child_start(struct child *child, struct loop *loop, const struct child_spec 
 	return code;
 }
 
-/* The loop could not even begin to watch the supervisor: there is no other way than to wait for its end here and now. */
+/* The loop could not even begin to watch the supervisor: there is no other way than to wait for its end here
+ * and now. */
 static bool child_process_abandon(struct child_process *p)
 {
 	siginfo_t info;

@@ -1,15 +1,17 @@
 /*
  * child.h - a child process under a supervisor.
  *
- * The child is started by the program mcpx-supervisor, which we start with posix_spawn(3). The supervisor gives the child its own
- * session and process group, applies its limits, adopts whatever the child leaves behind (it is a subreaper) and kills all of that
- * when the child ends, when child_stop() runs out of patience, or when this process dies in whatever way. So nothing that came
- * from a child survives us. supervisor.h has the wire format between the two, docs/internals/supervisor.md what is guaranteed.
+ * The child is started by the program mcpx-supervisor, which we start with posix_spawn(3). The supervisor
+ * gives the child its own session and process group, applies its limits, adopts whatever the child leaves
+ * behind (it is a subreaper) and kills all of that when the child ends, when child_stop() runs out of
+ * patience, or when this process dies in whatever way. So nothing that came from a child survives us.
+ * supervisor.h has the wire format between the two, docs/internals/supervisor.md what is guaranteed.
  *
- * stdin, stdout and stderr are pipes. stdout is delivered in lines (or raw), stderr is kept as a bounded tail and optionally delivered
- * too. All on the loop thread, which must be the same thread for as long as a child runs (the kernel ties the supervisor to the
- * thread that started it). A struct child is embedded in its owner, begins zeroed, and must not be freed before `exited` returned
- * or child_release() was called; child_release() kills at once and silently. Every callback may call any function here.
+ * stdin, stdout and stderr are pipes. stdout is delivered in lines (or raw), stderr is kept as a bounded tail
+ * and optionally delivered too. All on the loop thread, which must be the same thread for as long as a child
+ * runs (the kernel ties the supervisor to the thread that started it). A struct child is embedded in its
+ * owner, begins zeroed, and must not be freed before `exited` returned or child_release() was called;
+ * child_release() kills at once and silently. Every callback may call any function here.
  */
 #ifndef IO_CHILD_H
 #define IO_CHILD_H
@@ -33,7 +35,9 @@ struct child_spec {
 	const char *const *env; /* NULL-terminated, complete; NULL gives ours */
 	const char *cwd;	/* NULL gives ours; a relative argv[0] with a slash starts here */
 
-	int stdin_fd; /* >= 0: the child reads this descriptor (we keep ours); CHILD_STDIN_PIPE; CHILD_STDIN_NULL: /dev/null */
+	/* >= 0: the child reads this descriptor (we keep ours); CHILD_STDIN_PIPE; CHILD_STDIN_NULL:
+	 * /dev/null */
+	int stdin_fd;
 	bool raw_stdout; /* deliver stdout as it comes, not in lines */
 
 	size_t line_max;    /* longest stdout line, in bytes without its "\n" */
@@ -41,8 +45,8 @@ struct child_spec {
 	size_t input_max;   /* unsent bytes of stdin before child_write() refuses */
 
 	uint64_t close_ms, term_ms; /* the stop ladder: after closing stdin, after SIGTERM */
-	/* How long what got SIGKILL may take to die before it is given up and counted; 0: as long as it takes, which is for ever when
-	 * one of them cannot be killed. */
+	/* How long what got SIGKILL may take to die before it is given up and counted; 0: as long as it
+	 * takes, which is for ever when one of them cannot be killed. */
 	uint64_t kill_ms;
 	uint64_t memory_max; /* RLIMIT_AS in bytes, 0 for none */
 	uint64_t files_max;  /* RLIMIT_NOFILE, 0 for ours before descriptors_raise() */
@@ -54,8 +58,8 @@ struct child_status {
 	int signal_number; /* when a signal ended it; 0 otherwise */
 	/* Processes that did not die of SIGKILL within kill_ms: in an uninterruptible wait, or not ours. */
 	unsigned left;
-	/* code 0, or: why it could not start (names the program, the directory and the PATH that was searched), or that the
-	 * supervisor itself was killed. */
+	/* code 0, or: why it could not start (names the program, the directory and the PATH that was
+	 * searched), or that the supervisor itself was killed. */
 	struct err err;
 };
 
@@ -64,19 +68,22 @@ enum { CHILD_STATUS_TEXT_MAX = ERR_MESSAGE_MAX };
 struct str child_status_text(char storage[CHILD_STATUS_TEXT_MAX], const struct child_status *status);
 
 struct child_events {
-	/* Required. One line of stdout without its "\n" (a last line may lack it), or raw bytes. Valid during the call. A line over line_max
-	 * is delivered cut to line_max, with `too_long` set, as soon as that is known; the rest of it is dropped. */
+	/* Required. One line of stdout without its "\n" (a last line may lack it), or raw bytes. Valid during
+	 * the call. A line over line_max is delivered cut to line_max, with `too_long` set, as soon as that
+	 * is known; the rest of it is dropped. */
 	void (*output)(struct child *child, struct str line, bool too_long);
-	/* NULL, or a line that was delivered with `too_long` has ended: from here on lines are delivered again. */
+	/* NULL, or a line that was delivered with `too_long` has ended: from here on lines are delivered
+	 * again. */
 	void (*long_line_ended)(struct child *child);
-	/* NULL, or its stdout has ended: it closes it, or is about to end. Not after child_stop() or child_kill() has brought that about. */
+	/* NULL, or its stdout has ended: it closes it, or is about to end. Not after child_stop() or
+	 * child_kill() has brought that about. */
 	void (*output_ended)(struct child *child);
 	/* NULL, or bytes of stderr as they come. */
 	void (*error_output)(struct child *child, struct str bytes);
 	/* NULL, or stdin has room again after child_write() refused: half of input_max at least. */
 	void (*writable)(struct child *child);
-	/* Required. The child is gone with all its descendants and all its output was delivered. The last callback; child_stderr() still
-	 * answers in it, and child_start() may start the next one. */
+	/* Required. The child is gone with all its descendants and all its output was delivered. The last
+	 * callback; child_stderr() still answers in it, and child_start() may start the next one. */
 	void (*exited)(struct child *child, const struct child_status *status);
 };
 
@@ -87,16 +94,17 @@ struct child {
 };
 
 /*
- * Starts it. A command that cannot be executed is reported through `exited`, later; an error here means that the supervisor
- * could not be started (it is missing, or we are out of processes or descriptors) and no callback comes.
+ * Starts it. A command that cannot be executed is reported through `exited`, later; an error here means that
+ * the supervisor could not be started (it is missing, or we are out of processes or descriptors) and no
+ * callback comes.
  */
 int child_start(struct child *child, struct loop *loop, const struct child_spec *spec,
 		const struct child_events *events, struct err *err);
 
 /*
- * Writes to stdin what the pipe takes and queues the rest. Takes all of `bytes` or nothing: ERR_BUSY when more than input_max
- * would be unsent (`writable` will come), ERR_TOO_LARGE when `bytes` alone is more than that, ERR_CLOSED when stdin is closed,
- * by us or by the child.
+ * Writes to stdin what the pipe takes and queues the rest. Takes all of `bytes` or nothing: ERR_BUSY when
+ * more than input_max would be unsent (`writable` will come), ERR_TOO_LARGE when `bytes` alone is more than
+ * that, ERR_CLOSED when stdin is closed, by us or by the child.
  */
 int child_write(struct child *child, struct str bytes);
 
@@ -107,14 +115,15 @@ size_t child_unsent(const struct child *child);
 void child_close_stdin(struct child *child);
 
 /*
- * Stops delivering stdout until child_resume_output(): the child's pipe fills and the child waits. For slow readers behind us.
- * `exited` waits for the resumption too, unless child_stop() or child_kill() was called: then what is left in the pipe (at most
- * its size) is delivered in spite of the pause.
+ * Stops delivering stdout until child_resume_output(): the child's pipe fills and the child waits. For slow
+ * readers behind us. `exited` waits for the resumption too, unless child_stop() or child_kill() was called:
+ * then what is left in the pipe (at most its size) is delivered in spite of the pause.
  */
 void child_pause_output(struct child *child);
 void child_resume_output(struct child *child);
 
-/* Begins the ladder: close stdin, wait close_ms, TERM the group, wait term_ms, KILL everything. `exited` comes at the end. */
+/* Begins the ladder: close stdin, wait close_ms, TERM the group, wait term_ms, KILL everything. `exited`
+ * comes at the end. */
 void child_stop(struct child *child);
 
 /* Ends it now with SIGKILL; `exited` comes. */

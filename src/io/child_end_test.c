@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* -- the ladder ------------------------------------------------------------------------------------------------------- */
+/* -- the ladder ------------------------------------------------------------------------------------------ */
 
 static void stop_at_first_line(struct scene *scene)
 {
@@ -106,7 +106,7 @@ static void a_child_can_be_killed_at_once(void **state)
 	assert_int_equal(scene.status.signal_number, SIGKILL);
 }
 
-/* -- descendants ------------------------------------------------------------------------------------------------------ */
+/* -- descendants ----------------------------------------------------------------------------------------- */
 
 /* Each line is a way to get away from one's parent; all of them print "ready" when they are out. */
 static const char *const escapes[] = {
@@ -165,8 +165,8 @@ static void kill_at_tenth_line(struct scene *scene)
 	child_kill(&scene->child);
 }
 
-/* One that has left its parent, its group and its session before anybody can look at it, again and again: whoever kills it may
- * find that it was already its own child. */
+/* One that has left its parent, its group and its session before anybody can look at it, again and again:
+ * whoever kills it may find that it was already its own child. */
 static void a_chain_of_forks_is_caught(void **state)
 {
 	struct scene scene;
@@ -197,7 +197,7 @@ static void adopted_zombies_are_reaped(void **state)
 	assert_string_equal(scene.story, "[go][reaped]");
 }
 
-/* -- accidents -------------------------------------------------------------------------------------------------------- */
+/* -- accidents ------------------------------------------------------------------------------------------- */
 
 static void shower_the_supervisor(struct scene *scene)
 {
@@ -276,7 +276,8 @@ static void freeze_after_the_kill(struct scene *scene)
 	kill(supervisor, SIGSTOP);
 }
 
-/* It had been told to kill and woken, and was stopped again: either it was faster, or we lose patience and kill it too. */
+/* It had been told to kill and woken, and was stopped again: either it was faster, or we lose patience and
+ * kill it too. */
 static void a_supervisor_that_does_not_answer_is_killed(void **state)
 {
 	struct scene scene;
@@ -291,7 +292,7 @@ static void a_supervisor_that_does_not_answer_is_killed(void **state)
 	assert_true(wait_until_unmarked(LONG_MS));
 }
 
-/* -- release ---------------------------------------------------------------------------------------------------------- */
+/* -- release --------------------------------------------------------------------------------------------- */
 
 static void release_it(struct child *child, struct str line, bool too_long)
 {
@@ -387,7 +388,7 @@ static void two_hundred_starts_and_stops_leave_nothing(void **state)
 	assert_true(no_zombies());
 }
 
-/* -- the death of the daemon ------------------------------------------------------------------------------------------ */
+/* -- the death of the daemon ----------------------------------------------------------------------------- */
 
 static int story_pipe;
 

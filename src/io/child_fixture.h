@@ -1,8 +1,9 @@
 /*
- * child_fixture.h - what the tests of children share: one child on a loop, what it said and how it ended, and the proof that nothing
- * of it is left.
+ * child_fixture.h - what the tests of children share: one child on a loop, what it said and how it ended, and
+ * the proof that nothing of it is left.
  *
- * Every process that comes from a test has a word of its own in its environment, so that it is found wherever it has gone.
+ * Every process that comes from a test has a word of its own in its environment, so that it is found wherever
+ * it has gone.
  */
 #ifndef IO_CHILD_FIXTURE_H
 #define IO_CHILD_FIXTURE_H
@@ -22,7 +23,8 @@ enum {
 
 /* New for each test. */
 extern struct loop *stage_loop;
-/* What children get; a test may change all but the first, which is the mark, and the second, PATH, is set again for each. */
+/* What children get; a test may change all but the first, which is the mark, and the second, PATH, is set
+ * again for each. */
 extern const char *stage_environment[8];
 
 /* One child and what it did. */
@@ -30,8 +32,9 @@ struct scene {
 	struct child child;
 	struct child_spec spec;
 	struct child_events events;
-	char story
-		[STORY_MAX]; /* lines of stdout in brackets, "!" behind those that were too long and "." at their end; raw output as it is */
+	/* lines of stdout in brackets, "!" behind those that were too long and "." at their end; raw output
+	 * as it is */
+	char story[STORY_MAX];
 	char last_words[STORY_MAX]; /* child_stderr() in `exited` */
 	size_t bytes, lines;
 	struct child_status status;

@@ -1,10 +1,11 @@
 /*
  * child_private.h - what the files behind child.h know of each other.
  *
- * child.c has the life of a child, child_spawn.c its start, child_streams.c its three pipes, child_text.c what is said about it.
- * A struct child_process lives from child_start() until the supervisor was reaped, which may be after the owner has lost interest
- * (child_release() sets .child to NULL). It is freed by loop_free_later(), so that every function here may make a callback and
- * then ask whether there still is a child.
+ * child.c has the life of a child, child_spawn.c its start, child_streams.c its three pipes, child_text.c
+ * what is said about it. A struct child_process lives from child_start() until the supervisor was reaped,
+ * which may be after the owner has lost interest (child_release() sets .child to NULL). It is freed by
+ * loop_free_later(), so that every function here may make a callback and then ask whether there still is a
+ * child.
  */
 #ifndef IO_CHILD_PRIVATE_H
 #define IO_CHILD_PRIVATE_H
@@ -17,7 +18,7 @@
 #include "io/supervisor.h"
 #include "io/tail.h"
 
-/* -- start ------------------------------------------------------------------------------------------------------------ */
+/* -- start ----------------------------------------------------------------------------------------------- */
 
 /* What a running supervisor has left us. The descriptors are ours, close-on-exec and non-blocking. */
 struct child_spawned {
@@ -34,7 +35,7 @@ struct child_spawned {
 int child_spawn(const struct child_spec *spec, struct child_spawned *ret_spawned, struct err *err);
 void child_spawned_release(struct child_spawned *spawned);
 
-/* -- streams ---------------------------------------------------------------------------------------------------------- */
+/* -- streams --------------------------------------------------------------------------------------------- */
 
 struct child_input {
 	int fd; /* -1: closed */
@@ -60,7 +61,7 @@ struct child_error {
 	struct tail tail;
 };
 
-/* -- the whole -------------------------------------------------------------------------------------------------------- */
+/* -- the whole ------------------------------------------------------------------------------------------- */
 
 enum child_stage { CHILD_RUNNING, CHILD_CLOSING, CHILD_TERMINATING, CHILD_KILLING };
 
@@ -98,15 +99,16 @@ int child_error_start(struct child_process *p, int fd, size_t keep, struct err *
 /* Stops and closes all three. What a callback may still be reading is freed later. */
 void child_streams_release(struct child_process *p);
 
-/* Delivers what the dead have left in the pipes, as far as the owner is willing. False when it is not, or gone. */
+/* Delivers what the dead have left in the pipes, as far as the owner is willing. False when it is not, or
+ * gone. */
 bool child_streams_drain(struct child_process *p);
 
-/* -- life ------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 /* Tells the owner that all is over, once that is so and everything was delivered. */
 void child_settle(struct child_process *p);
 
-/* -- words ------------------------------------------------------------------------------------------------------------ */
+/* -- words ----------------------------------------------------------------------------------------------- */
 
 void child_command_init(struct child_command *command, const struct child_spec *spec);
 void child_command_release(struct child_command *command);

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* posix_spawn(3), because it neither copies our page tables nor runs our code in the new process: starting a child costs the
- * same at 10 MB and at 1 GB. All that it cannot do is the supervisor's work. */
+/* posix_spawn(3), because it neither copies our page tables nor runs our code in the new process: starting a
+ * child costs the same at 10 MB and at 1 GB. All that it cannot do is the supervisor's work. */
 
 /* The descriptors that the supervisor is to have, at the numbers that supervisor.h gives them. */
 struct child_ends {
@@ -37,7 +37,8 @@ void child_spawned_release(struct child_spawned *spawned)
 	close_fd(&spawned->error_fd);
 }
 
-/* Away from the numbers that dup2() will overwrite in the new process, should our own stdin, stdout or stderr be closed. */
+/* Away from the numbers that dup2() will overwrite in the new process, should our own stdin, stdout or stderr
+ * be closed. */
 static int descriptor_lift(int *fd)
 {
 	int lifted;
@@ -110,7 +111,7 @@ static int make_ends(const struct child_spec *spec, struct child_ends *ends, str
 		       : 0;
 }
 
-/* -- the command line of the supervisor ------------------------------------------------------------------------------- */
+/* -- the command line of the supervisor ------------------------------------------------------------------ */
 
 enum { NUMBER_TEXT_MAX = 24 };
 
@@ -148,7 +149,7 @@ static void supervisor_command_init(struct supervisor_command *command, const st
 		command->argv[SUPERVISOR_ARG_PROGRAM + i] = spec->argv[i];
 }
 
-/* -- posix_spawn ------------------------------------------------------------------------------------------------------ */
+/* -- posix_spawn ----------------------------------------------------------------------------------------- */
 
 /* stdin first: it may be a number that the others overwrite. */
 static int place_descriptors(posix_spawn_file_actions_t *actions, const struct child_ends *ends)
@@ -161,8 +162,8 @@ static int place_descriptors(posix_spawn_file_actions_t *actions, const struct c
 		     : posix_spawn_file_actions_adddup2(actions, ends->control, SUPERVISOR_CONTROL_FD);
 }
 
-/* Default handlers for the child, every signal blocked and an own session for the supervisor: from its first instruction on
- * nobody's Ctrl-C or careless kill ends it. */
+/* Default handlers for the child, every signal blocked and an own session for the supervisor: from its first
+ * instruction on nobody's Ctrl-C or careless kill ends it. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t all;

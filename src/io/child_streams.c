@@ -32,7 +32,7 @@ static void stream_close(struct watch *watch, int *fd)
 	close_fd(fd);
 }
 
-/* -- stdin ------------------------------------------------------------------------------------------------------------ */
+/* -- stdin ----------------------------------------------------------------------------------------------- */
 
 static void child_input_close(struct child_input *input)
 {
@@ -127,9 +127,10 @@ void child_close_stdin(struct child *child)
 	child_input_settle(&p->input);
 }
 
-/* -- stdout ----------------------------------------------------------------------------------------------------------- */
+/* -- stdout ---------------------------------------------------------------------------------------------- */
 
-/* Once the child is dead by its owner's wish, there is no more to come than the pipe holds, and nobody to be held back. */
+/* Once the child is dead by its owner's wish, there is no more to come than the pipe holds, and nobody to be
+ * held back. */
 static bool child_output_held(const struct child_process *p)
 {
 	return p->output.paused && !(p->over && p->stage != CHILD_RUNNING);
@@ -201,7 +202,8 @@ static void child_output_tell_end(struct child_process *p)
 		events->output_ended(p->child);
 }
 
-/* Reads once and delivers. False when there is nothing more to be had for now: the pipe is empty, or the owner is not willing. */
+/* Reads once and delivers. False when there is nothing more to be had for now: the pipe is empty, or the
+ * owner is not willing. */
 static bool child_output_step(struct child_process *p)
 {
 	struct child_output *output = &p->output;
@@ -246,7 +248,8 @@ static bool child_output_drain(struct child_process *p)
 		;
 	if (!p->child || output->delivered || child_output_held(p))
 		return p->child && output->delivered;
-	/* Empty, though not at its end: somebody who does not descend from the child has got hold of the pipe. */
+	/* Empty, though not at its end: somebody who does not descend from the child has got hold of the
+	 * pipe. */
 	stream_close(&output->watch, &output->fd);
 	return child_output_finish(p);
 }
@@ -286,7 +289,7 @@ void child_resume_output(struct child *child)
 	loop_defer(p->loop, &p->resume, child_resume);
 }
 
-/* -- stderr ----------------------------------------------------------------------------------------------------------- */
+/* -- stderr ---------------------------------------------------------------------------------------------- */
 
 /* As child_output_step(). */
 static bool child_error_step(struct child_process *p)
@@ -324,7 +327,7 @@ struct str child_stderr(const struct child *child)
 	return child->process ? tail_str(&child->process->error.tail) : str_make(NULL, 0);
 }
 
-/* -- all three -------------------------------------------------------------------------------------------------------- */
+/* -- all three ------------------------------------------------------------------------------------------- */
 
 bool child_streams_drain(struct child_process *p)
 {

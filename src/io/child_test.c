@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* -- starting --------------------------------------------------------------------------------------------------------- */
+/* -- starting -------------------------------------------------------------------------------------------- */
 
 static void a_child_says_something_and_exits(void **state)
 {
@@ -170,7 +170,8 @@ static void the_child_gets_what_was_asked_for(void **state)
 	      "for word in $(grep -E 'Sig(Blk|Ign)' /proc/$$/status); do case $word in Sig*) ;; *) echo $((0x$word & 0x7fffffff)) ;; esac; done",
 	      "sh", "a", "b c");
 	scene_run(&scene);
-	/* Three descriptors, and no signal blocked or ignored (but glibc's own, 32 and 33, which posix_spawn(3) ignores). */
+	/* Three descriptors, and no signal blocked or ignored (but glibc's own, 32 and 33, which
+	 * posix_spawn(3) ignores). */
 	assert_string_equal(scene.story, "[/usr][64][1048576][of mouth 2][/dev/null][012][0][0]");
 	stage_environment[2] = NULL;
 }
@@ -213,7 +214,7 @@ static void the_child_leads_its_own_session(void **state)
 	assert_string_equal(scene.story, "[leads]");
 }
 
-/* -- stdout ----------------------------------------------------------------------------------------------------------- */
+/* -- stdout ---------------------------------------------------------------------------------------------- */
 
 static void a_line_that_is_too_long_is_cut(void **state)
 {
@@ -344,7 +345,7 @@ static void a_paused_child_waits_and_can_be_stopped(void **state)
 	assert_in_range(scene.bytes, 1, 200000);
 }
 
-/* -- stderr ----------------------------------------------------------------------------------------------------------- */
+/* -- stderr ---------------------------------------------------------------------------------------------- */
 
 static size_t error_bytes;
 
@@ -370,7 +371,7 @@ static void the_end_of_stderr_is_kept(void **state)
 	assert_int_equal(error_bytes, 100000 + 18);
 }
 
-/* -- stdin ------------------------------------------------------------------------------------------------------------ */
+/* -- stdin ----------------------------------------------------------------------------------------------- */
 
 static void what_is_written_comes_back(void **state)
 {

@@ -14,7 +14,8 @@ enum { PRIVATE_MODE = 0700, OTHERS = 077 };
 
 enum { ENTRIES_MAX = 1 << 20 }; /* of a directory that are looked at */
 
-/* mkdir -p, with the modes of a private place: a parent that we have to make is as private as what it holds. */
+/* mkdir -p, with the modes of a private place: a parent that we have to make is as private as what it
+ * holds. */
 static int directory_make_parents(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -54,7 +55,7 @@ int directory_make_private(const char *path, struct err *err)
 	return 0;
 }
 
-/* -- pruning ------------------------------------------------------------------------------------------------------------ */
+/* -- pruning --------------------------------------------------------------------------------------------- */
 
 struct aged_file {
 	struct list_node node;

@@ -1,6 +1,7 @@
 /*
- * inotify(7) by hand, because libuv's file events ask for every write and read on until nothing is left: a program that writes fast to a file
- * beside those that matter would keep the loop for itself. Here a file counts when its writer closes it, and one turn reads once.
+ * inotify(7) by hand, because libuv's file events ask for every write and read on until nothing is left: a
+ * program that writes fast to a file beside those that matter would keep the loop for itself. Here a file
+ * counts when its writer closes it, and one turn reads once.
  */
 #include "base/base.h"
 #include "io/file_watch.h"
@@ -15,7 +16,8 @@ enum {
 	EVENTS_SIZE = 8192, /* of one read; room for the longest name 30 times */
 };
 
-/* One inotify instance for all watches of a loop: a user has 128 of them. It is there while anything is watched. */
+/* One inotify instance for all watches of a loop: a user has 128 of them. It is there while anything is
+ * watched. */
 struct file_watcher {
 	struct loop *loop;
 	int fd;
@@ -53,7 +55,7 @@ static void events_came(struct watch *readable, unsigned events)
 	}
 }
 
-/* -- the instance --------------------------------------------------------------------------------------------------------- */
+/* -- the instance ---------------------------------------------------------------------------------------- */
 
 static int watcher_start(struct loop *loop, struct err *err)
 {
@@ -88,7 +90,7 @@ static void watcher_stop_unused(struct loop *loop)
 	loop_free_later(loop, watcher);
 }
 
-/* -- watches -------------------------------------------------------------------------------------------------------------- */
+/* -- watches --------------------------------------------------------------------------------------------- */
 
 int file_watch_start(struct file_watch *watch, struct loop *loop, const char *path,
 		     void (*changed)(struct file_watch *watch, const char *name), struct err *err)

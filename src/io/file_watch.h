@@ -1,9 +1,9 @@
 /*
  * file_watch.h - telling when something happens in a directory (inotify).
  *
- * A watch follows the file or directory itself and not its name: to notice that a file is created, or replaced by a rename, watch its directory.
- * It sees what this machine does to it, and not what others do through a network file system, so whoever needs to know looks now and then as
- * well. Loop thread.
+ * A watch follows the file or directory itself and not its name: to notice that a file is created, or
+ * replaced by a rename, watch its directory. It sees what this machine does to it, and not what others do
+ * through a network file system, so whoever needs to know looks now and then as well. Loop thread.
  */
 #ifndef IO_FILE_WATCH_H
 #define IO_FILE_WATCH_H
@@ -17,8 +17,9 @@ struct file_watch {
 	struct loop *loop; /* NULL while it is not started */
 	struct list_node node;
 	int descriptor; /* the kernel's */
-	/* `name` is what it happened to within the directory, or NULL when the kernel does not say. Several changes may come as one; what is
-	 * written to a file comes when its writer closes it. Watches may be started and stopped from within. */
+	/* `name` is what it happened to within the directory, or NULL when the kernel does not say. Several
+	 * changes may come as one; what is written to a file comes when its writer closes it. Watches may be
+	 * started and stopped from within. */
 	void (*changed)(struct file_watch *watch, const char *name);
 };
 

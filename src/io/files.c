@@ -17,11 +17,12 @@ enum {
 	NS_PER_MS = 1000 * 1000,
 };
 
-/* -- reading ---------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 static int file_open_regular(const char *path, int *ret_fd, struct stat *st, struct err *err)
 {
-	/* O_NONBLOCK: opening a FIFO must not wait for its writer, only to be told that it is no regular file. */
+	/* O_NONBLOCK: opening a FIFO must not wait for its writer, only to be told that it is no regular
+	 * file. */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0 || fstat(fd, st) < 0)
@@ -79,9 +80,10 @@ int file_read(const char *path, size_t max, struct str *ret_bytes, struct err *e
 	return file_read_all(fd, path, (size_t)st.st_size, max, ret_bytes, err);
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
-/* A file under construction: its directory is held open, so that all of it happens in one place, whatever is renamed above. */
+/* A file under construction: its directory is held open, so that all of it happens in one place, whatever is
+ * renamed above. */
 struct file_draft {
 	int directory, fd;
 	const char *name;	      /* the final name */

@@ -83,7 +83,7 @@ static void assert_holds(const char *name, const char *text)
 	free((char *)bytes.p);
 }
 
-/* -- reading ---------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 static void a_file_is_read_whole(void **state)
 {
@@ -132,7 +132,7 @@ static void what_is_no_file_is_refused(void **state)
 	assert_true(str_eq(bytes, STR("untouched")));
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 static void a_file_is_written_and_replaced(void **state)
 {
@@ -220,7 +220,7 @@ static void only_old_temporary_files_are_swept(void **state)
 			    "cannot look for temporary files in nowhere: No such file or directory");
 }
 
-/* -- directories ------------------------------------------------------------------------------------------------------ */
+/* -- directories ----------------------------------------------------------------------------------------- */
 
 static bool begins_with_k(_unused_ void *context, struct str name)
 {
@@ -321,7 +321,7 @@ static void a_directory_of_somebody_else_is_refused(void **state)
 			    "one, or give it away with chown");
 }
 
-/* -- locks ------------------------------------------------------------------------------------------------------------ */
+/* -- locks ----------------------------------------------------------------------------------------------- */
 
 static void a_lock_is_exclusive(void **state)
 {
@@ -372,7 +372,7 @@ static void a_lock_needs_a_directory(void **state)
 	assert_null(lock.path);
 }
 
-/* -- random ----------------------------------------------------------------------------------------------------------- */
+/* -- random ---------------------------------------------------------------------------------------------- */
 
 static void random_ids_differ(void **state)
 {

@@ -2,7 +2,7 @@
 #include "io/http_connection.h"
 #include "json/writer.h"
 
-/* -- heads ------------------------------------------------------------------------------------------------------------- */
+/* -- heads ----------------------------------------------------------------------------------------------- */
 
 static struct str server_date(struct http_server *server)
 {
@@ -84,7 +84,7 @@ struct str http_answer_head(struct http_connection *c, const struct http_answer 
 	return buf_str(head);
 }
 
-/* -- whole answers ----------------------------------------------------------------------------------------------------- */
+/* -- whole answers --------------------------------------------------------------------------------------- */
 
 static bool has_no_body(unsigned status)
 {
@@ -129,7 +129,7 @@ void http_respond_take(struct http_request *request, const struct http_answer *a
 	http_connection_answered(c);
 }
 
-/* -- answers of the server's own --------------------------------------------------------------------------------------- */
+/* -- answers of the server's own ------------------------------------------------------------------------- */
 
 static bool refuses_head(const struct http_connection *c)
 {
@@ -166,7 +166,7 @@ void http_answer_refuse(struct http_connection *c, unsigned status, const char *
 	http_connection_answered(c);
 }
 
-/* -- upgrades ---------------------------------------------------------------------------------------------------------- */
+/* -- upgrades -------------------------------------------------------------------------------------------- */
 
 int http_upgrade(struct http_request *request, struct str protocol, const struct http_field *fields,
 		 size_t field_count, int *ret_fd, struct buf *ret_read)

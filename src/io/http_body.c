@@ -1,7 +1,8 @@
 #include "base/base.h"
 #include "io/http_connection.h"
 
-/* A body is taken off the input as it comes and moved on: into a buffer, to the handler piece by piece, or nowhere. */
+/* A body is taken off the input as it comes and moved on: into a buffer, to the handler piece by piece, or
+ * nowhere. */
 
 enum { BODY_RESERVE_MAX = 1024 * 1024 }; /* how much of a promised length is believed before it came */
 
@@ -41,12 +42,13 @@ bool http_body_can_be_dropped(const struct http_connection *c)
 
 	if (body->complete)
 		return true;
-	/* A peer that waits for 100 Continue may send the body or not: nobody could tell where the next request begins. */
+	/* A peer that waits for 100 Continue may send the body or not: nobody could tell where the next
+	 * request begins. */
 	return !body->wants_go_on && !body->chunked && body->mode != BODY_REFUSED &&
 	       body->left <= HTTP_DISCARD_MAX;
 }
 
-/* -- claiming ---------------------------------------------------------------------------------------------------------- */
+/* -- claiming -------------------------------------------------------------------------------------------- */
 
 static void body_claim(struct http_connection *c, enum http_body_mode mode, uint64_t max)
 {
@@ -100,7 +102,7 @@ void http_resume_body(struct http_request *request)
 	http_connection_wake(c);
 }
 
-/* -- moving ------------------------------------------------------------------------------------------------------------ */
+/* -- moving ---------------------------------------------------------------------------------------------- */
 
 static enum http_chunk body_next(struct http_body *body, struct str *input, struct str *ret_part)
 {

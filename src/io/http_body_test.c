@@ -32,7 +32,7 @@ static void connect_and_send(struct peer *peer, const char *request)
 	peer_send(peer, str_of(request));
 }
 
-/* -- collected --------------------------------------------------------------------------------------------------------- */
+/* -- collected ------------------------------------------------------------------------------------------- */
 
 static void answer_body(struct http_request *request, struct str body)
 {
@@ -282,7 +282,7 @@ static void test_cut_off(void **state)
 	bench_stop(&bench);
 }
 
-/* -- 100 Continue ------------------------------------------------------------------------------------------------------ */
+/* -- 100 Continue ---------------------------------------------------------------------------------------- */
 
 static void test_continue(void **state)
 {
@@ -304,7 +304,7 @@ static void test_continue(void **state)
 	bench_stop(&bench);
 }
 
-/* -- left alone -------------------------------------------------------------------------------------------------------- */
+/* -- left alone ------------------------------------------------------------------------------------------ */
 
 static void answer_at_once(struct bench *b, struct http_request *request)
 {
@@ -342,7 +342,7 @@ static void test_unread(void **state)
 	bench_stop(&bench);
 }
 
-/* -- streamed ---------------------------------------------------------------------------------------------------------- */
+/* -- streamed -------------------------------------------------------------------------------------------- */
 
 static struct buf streamed;
 static bool pause_at_once;
@@ -416,7 +416,8 @@ static void test_stream(void **state)
 	bench_stop(&bench);
 }
 
-/* A peer that has sent its whole body and closed that direction gets its answer, also when its handler had paused. */
+/* A peer that has sent its whole body and closed that direction gets its answer, also when its handler had
+ * paused. */
 static void test_half_closed_behind_the_body(void **state)
 {
 	struct peer peer;

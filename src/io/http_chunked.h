@@ -1,8 +1,9 @@
 /*
  * http_chunked.h - the chunked transfer coding (RFC 9112 section 7.1), decoded as it arrives.
  *
- * Strict: every line ends with CR LF, a size is 1 to 16 hexadecimal digits with nothing before or behind them but an extension that
- * begins with ";". Extensions and trailers are checked, bounded and dropped. Pure; no memory of its own.
+ * Strict: every line ends with CR LF, a size is 1 to 16 hexadecimal digits with nothing before or behind them
+ * but an extension that begins with ";". Extensions and trailers are checked, bounded and dropped. Pure; no
+ * memory of its own.
  */
 #ifndef IO_HTTP_CHUNKED_H
 #define IO_HTTP_CHUNKED_H
@@ -31,8 +32,8 @@ struct http_chunked {
 	const char *problem;
 };
 
-/* Takes bytes off the front of *input. Call it until it returns something else than HTTP_CHUNK_DATA. *ret_data is a view into the
- * input, set only with HTTP_CHUNK_DATA, when it is not empty. */
+/* Takes bytes off the front of *input. Call it until it returns something else than HTTP_CHUNK_DATA.
+ * *ret_data is a view into the input, set only with HTTP_CHUNK_DATA, when it is not empty. */
 enum http_chunk http_chunked_next(struct http_chunked *chunked, struct str *input, struct str *ret_data);
 
 /* After HTTP_CHUNK_BAD: a sentence about it. */

@@ -1,5 +1,5 @@
-/* Cut anywhere, a body decodes to the same bytes with the same outcome; and it reads back when it is encoded anew. The first byte says
- * how the rest is cut. */
+/* Cut anywhere, a body decodes to the same bytes with the same outcome; and it reads back when it is encoded
+ * anew. The first byte says how the rest is cut. */
 #include "base/base.h"
 #include "io/http_chunked.h"
 

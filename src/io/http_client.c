@@ -13,11 +13,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* Connecting, waiting and sending. The descriptor is non-blocking, so that every wait is a poll(2) with a deadline. */
+/* Connecting, waiting and sending. The descriptor is non-blocking, so that every wait is a poll(2) with a
+ * deadline. */
 
 enum { US_PER_MS = 1000 };
 
-/* -- waiting ----------------------------------------------------------------------------------------------------------- */
+/* -- waiting --------------------------------------------------------------------------------------------- */
 
 uint64_t http_client_now_ms(void)
 {
@@ -91,9 +92,10 @@ int http_client_give_up(struct http_client *client, int code)
 	return code;
 }
 
-/* -- connecting -------------------------------------------------------------------------------------------------------- */
+/* -- connecting ------------------------------------------------------------------------------------------ */
 
-/* connect(2) itself waits, bounded by SO_SNDTIMEO: a non-blocking one on a unix socket whose backlog is full cannot be waited for. */
+/* connect(2) itself waits, bounded by SO_SNDTIMEO: a non-blocking one on a unix socket whose backlog is full
+ * cannot be waited for. */
 static int client_connect(struct http_client *client, const struct sockaddr *address, socklen_t length,
 			  const struct http_client_limits *limits, struct err *err)
 {
@@ -178,12 +180,13 @@ void http_client_close(struct http_client *client)
 	client->connected = false;
 }
 
-/* -- sending ----------------------------------------------------------------------------------------------------------- */
+/* -- sending --------------------------------------------------------------------------------------------- */
 
 /* Says that the answer began before the request was sent to its end: no more of it is sent. */
 enum { ANSWERED_EARLY = 1 };
 
-/* Sends all of it, 0. A server that has taken enough answers early, or closes: both are found out by reading. */
+/* Sends all of it, 0. A server that has taken enough answers early, or closes: both are found out by
+ * reading. */
 static int send_all(struct http_client *client, struct str bytes, struct err *err)
 {
 	while (bytes.n) {

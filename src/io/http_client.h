@@ -1,16 +1,19 @@
 /*
- * http_client.h - a small blocking HTTP/1.1 client for our own command line, over a unix socket or loopback TCP.
+ * http_client.h - a small blocking HTTP/1.1 client for our own command line, over a unix socket or loopback
+ * TCP.
  *
- * It exists because the command line must start in a millisecond and cannot load a general client. One struct is one connection;
- * it holds all memory it needs (36 KiB) and allocates nothing, except into buffers that the caller bounds. An exchange is:
+ * It exists because the command line must start in a millisecond and cannot load a general client. One struct
+ * is one connection; it holds all memory it needs (36 KiB) and allocates nothing, except into buffers that
+ * the caller bounds. An exchange is:
  *
  *     http_client_open_unix(&client, path, &limits, &err)
- *     http_client_send(&client, &request, &answer, &err)        answer's head; its views live until the next send
+ *     http_client_send(&client, &request, &answer, &err)     the head: its views live until the next send
  *     http_client_read_all(), _read(), _read_lines() or _read_events()
  *     ... http_client_send() again, if http_client_reusable()
  *     http_client_close(&client)
  *
- * Every wait ends by one of the limits with ERR_TIMEOUT. Answers are parsed strictly (ERR_PROTOCOL). Not thread-safe.
+ * Every wait ends by one of the limits with ERR_TIMEOUT. Answers are parsed strictly (ERR_PROTOCOL). Not
+ * thread-safe.
  */
 #ifndef IO_HTTP_CLIENT_H
 #define IO_HTTP_CLIENT_H
@@ -32,8 +35,8 @@ enum {
 struct http_client_limits {
 	uint64_t connect_ms;
 	uint64_t write_ms; /* the server takes nothing of the request for so long */
-	uint64_t
-		answer_ms; /* from the end of the request to the head of the answer; 0: as long as it takes */
+	/* from the end of the request to the head of the answer; 0: as long as it takes */
+	uint64_t answer_ms;
 	uint64_t quiet_ms; /* between two arrivals of body bytes; 0: as long as it takes */
 };
 
@@ -88,8 +91,9 @@ int http_client_peer_process(const struct http_client *client);
 void http_client_close(struct http_client *client);
 
 /*
- * Sends a request and reads the head of its answer, past any 1xx other than 101. A server that answers before it took the whole
- * body is heard. ERR_CLOSED when the connection ended before an answer: when it was being reused, connect and try again.
+ * Sends a request and reads the head of its answer, past any 1xx other than 101. A server that answers before
+ * it took the whole body is heard. ERR_CLOSED when the connection ended before an answer: when it was being
+ * reused, connect and try again.
  */
 int http_client_send(struct http_client *client, const struct http_client_request *request,
 		     struct http_client_answer *ret_answer, struct err *err);
@@ -100,15 +104,16 @@ static inline struct str http_client_field(const struct http_client_answer *answ
 	return http_find_field(answer->fields, answer->field_count, name);
 }
 
-/* Some bytes of the body, *ret_n of 1..n; 0 at its end. ERR_CLOSED when the connection ended in the middle of it. */
+/* Some bytes of the body, *ret_n of 1..n; 0 at its end. ERR_CLOSED when the connection ended in the middle of
+ * it. */
 int http_client_read(struct http_client *client, char *room, size_t n, size_t *ret_n, struct err *err);
 
 /* The rest of the body, appended to `body`. ERR_TOO_LARGE beyond its maximum. */
 int http_client_read_all(struct http_client *client, struct buf *body, struct err *err);
 
-/* Calls `line` with each line of the rest of the body, without its LF or CR LF, the last one also when it has no end. ERR_TOO_LARGE for
- * one over `line_max`. A callback that returns other than 0 ends the reading with that value and closes the connection, of which nobody
- * could say where it stands. */
+/* Calls `line` with each line of the rest of the body, without its LF or CR LF, the last one also when it has
+ * no end. ERR_TOO_LARGE for one over `line_max`. A callback that returns other than 0 ends the reading with
+ * that value and closes the connection, of which nobody could say where it stands. */
 typedef int http_client_line(void *context, struct str line);
 int http_client_read_lines(struct http_client *client, size_t line_max, http_client_line *line, void *context,
 			   struct err *err);
@@ -121,8 +126,8 @@ int http_client_read_events(struct http_client *client, size_t event_max, http_c
 /* The body was read to its end and the server keeps the connection open. */
 bool http_client_reusable(const struct http_client *client);
 
-/* After an answer 101: the descriptor passes to the caller (blocking mode as it is: non-blocking), and the bytes that came behind the
- * answer's head are appended to `ret_read`. The client is closed. */
+/* After an answer 101: the descriptor passes to the caller (blocking mode as it is: non-blocking), and the
+ * bytes that came behind the answer's head are appended to `ret_read`. The client is closed. */
 int http_client_hand_over(struct http_client *client, int *ret_fd, struct buf *ret_read, struct err *err);
 
 #endif

@@ -16,8 +16,8 @@ enum http_framing {
 
 uint64_t http_client_now_ms(void);
 
-/* Waits until one of poll(2)'s `events` is there, at most until `deadline` (UINT64_MAX: for ever). ERR_TIMEOUT says that the peer "did
- * not `what`". */
+/* Waits until one of poll(2)'s `events` is there, at most until `deadline` (UINT64_MAX: for ever).
+ * ERR_TIMEOUT says that the peer "did not `what`". */
 int http_client_wait(struct http_client *client, short events, uint64_t deadline, const char *what,
 		     struct err *err);
 uint64_t http_client_deadline(uint64_t ms);

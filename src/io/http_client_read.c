@@ -3,10 +3,10 @@
 
 #include "io/http_client_private.h"
 
-/* Reading answers: the head line by line, as strictly as the server reads requests, then the body in the pieces in which it
- * arrives. */
+/* Reading answers: the head line by line, as strictly as the server reads requests, then the body in the
+ * pieces in which it arrives. */
 
-/* -- the head ---------------------------------------------------------------------------------------------------------- */
+/* -- the head -------------------------------------------------------------------------------------------- */
 
 static int bad_answer(struct http_client *client, const char *what, struct err *err)
 {
@@ -172,7 +172,7 @@ int http_client_read_head(struct http_client *client, struct str method,
 	return 0;
 }
 
-/* -- the body ---------------------------------------------------------------------------------------------------------- */
+/* -- the body -------------------------------------------------------------------------------------------- */
 
 static int fill_input(struct http_client *client, struct err *err)
 {
@@ -290,7 +290,7 @@ int http_client_read_all(struct http_client *client, struct buf *body, struct er
 	return result;
 }
 
-/* -- lines and events -------------------------------------------------------------------------------------------------- */
+/* -- lines and events ------------------------------------------------------------------------------------ */
 
 struct line_reader {
 	struct buf part; /* of a line whose end has not come */
@@ -390,7 +390,7 @@ int http_client_read_events(struct http_client *client, size_t event_max, http_c
 	return result;
 }
 
-/* -- afterwards -------------------------------------------------------------------------------------------------------- */
+/* -- afterwards ------------------------------------------------------------------------------------------ */
 
 bool http_client_reusable(const struct http_client *client)
 {

@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-/* The client blocks, so that what it talks to runs on a thread of its own: either a script that answers with given bytes, or our
- * server. */
+/* The client blocks, so that what it talks to runs on a thread of its own: either a script that answers with
+ * given bytes, or our server. */
 
 enum { PATIENCE_MS = 30000, BODY_MAX = 1 << 20 };
 
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 	return rmdir(directory);
 }
 
-/* -- a script ---------------------------------------------------------------------------------------------------------- */
+/* -- a script -------------------------------------------------------------------------------------------- */
 
 struct script {
 	struct str answer;
@@ -238,7 +238,7 @@ static void test_large_heads(void **state)
 	close_fd(&listener);
 }
 
-/* -- requests ---------------------------------------------------------------------------------------------------------- */
+/* -- requests -------------------------------------------------------------------------------------------- */
 
 static void test_request_text(void **state)
 {
@@ -398,7 +398,7 @@ static void test_early_answer(void **state)
 	script_stop(&script);
 }
 
-/* -- lines and events -------------------------------------------------------------------------------------------------- */
+/* -- lines and events ------------------------------------------------------------------------------------ */
 
 static int note_line(void *context, struct str line)
 {
@@ -509,7 +509,7 @@ static void test_hand_over(void **state)
 	script_stop(&script);
 }
 
-/* -- with our server --------------------------------------------------------------------------------------------------- */
+/* -- with our server ------------------------------------------------------------------------------------- */
 
 struct service {
 	struct loop *loop;

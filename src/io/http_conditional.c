@@ -2,7 +2,7 @@
 #include "io/http_conditional.h"
 #include "base/time_text.h"
 
-/* -- conditions (RFC 9110 section 13.2.2 gives the order) -------------------------------------------------------------- */
+/* -- conditions (RFC 9110 section 13.2.2 gives the order) ------------------------------------------------ */
 
 static struct str without_weakness(struct str etag)
 {
@@ -29,7 +29,8 @@ static bool list_matches(struct str list, struct str etag, bool strong)
 	return false;
 }
 
-/* Whether the file changed after the date; unknown and malformed dates answer `otherwise`. Dates are in whole seconds. */
+/* Whether the file changed after the date; unknown and malformed dates answer `otherwise`. Dates are in whole
+ * seconds. */
 static bool modified_since(struct str date, const struct http_validators *validators, bool otherwise)
 {
 	uint64_t since;
@@ -65,7 +66,7 @@ static unsigned check_conditions(struct str method, const struct http_field *fie
 	return 200;
 }
 
-/* -- ranges (section 14) ----------------------------------------------------------------------------------------------- */
+/* -- ranges (section 14) --------------------------------------------------------------------------------- */
 
 /* Section 13.1.5: an entity tag must match strongly, a date exactly. */
 static bool if_range_holds(struct str condition, const struct http_validators *validators)

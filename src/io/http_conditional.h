@@ -1,7 +1,9 @@
 /*
- * http_conditional.h - what a request's conditions and its range make of a file's answer (RFC 9110 sections 13 and 14). Pure.
+ * http_conditional.h - what a request's conditions and its range make of a file's answer (RFC 9110 sections
+ * 13 and 14). Pure.
  *
- * Only one range is served; a request for several, or a malformed one, gets the whole file, as the RFC allows.
+ * Only one range is served; a request for several, or a malformed one, gets the whole file, as the RFC
+ * allows.
  */
 #ifndef IO_HTTP_CONDITIONAL_H
 #define IO_HTTP_CONDITIONAL_H

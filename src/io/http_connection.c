@@ -13,7 +13,7 @@ static void connection_ready(struct watch *watch, unsigned events);
 static void connection_run(struct http_connection *c, struct str input);
 static void set_read_timer(struct http_connection *c);
 
-/* -- life -------------------------------------------------------------------------------------------------------------- */
+/* -- life ------------------------------------------------------------------------------------------------ */
 
 static void peer_from_unix(struct http_connection *c)
 {
@@ -138,7 +138,7 @@ void http_connection_release_fd(struct http_connection *c, int *ret_fd)
 	http_connection_drop(c);
 }
 
-/* -- requests ---------------------------------------------------------------------------------------------------------- */
+/* -- requests -------------------------------------------------------------------------------------------- */
 
 static void request_fill(struct http_connection *c, const struct http_head *head, struct str text)
 {
@@ -226,8 +226,9 @@ static bool request_end(struct http_connection *c)
 		c->state = CONNECTION_IDLE;
 		return true;
 	}
-	/* A close with unread input would reset the connection, and a peer that writes something more (node does: an empty piece) would be told of a
-	 * broken pipe: it might never see the answer. So one side is closed first (RFC 9112, section 9.6). */
+	/* A close with unread input would reset the connection, and a peer that writes something more (node
+	 * does: an empty piece) would be told of a broken pipe: it might never see the answer. So one side is
+	 * closed first (RFC 9112, section 9.6). */
 	if (more_may_come)
 		linger_begin(c);
 	else
@@ -249,7 +250,7 @@ static bool request_step(struct http_connection *c)
 	return (c->body.complete || c->close_after) && request_end(c);
 }
 
-/* -- running ----------------------------------------------------------------------------------------------------------- */
+/* -- running --------------------------------------------------------------------------------------------- */
 
 /* Does the next thing that can be done without waiting. False when there is none. */
 static bool connection_step(struct http_connection *c)
@@ -290,7 +291,8 @@ static bool wants_input(const struct http_connection *c)
 	return false;
 }
 
-/* What was not used stays with the connection. `c->input` is the end of `kept`, or is in the scratch buffer. */
+/* What was not used stays with the connection. `c->input` is the end of `kept`, or is in the scratch
+ * buffer. */
 static void keep_input(struct http_connection *c)
 {
 	if (c->input.n == 0)
@@ -334,8 +336,9 @@ static void read_timed_out(struct timer *timer)
 	connection_run(c, buf_str(&c->kept));
 }
 
-/* How long the next bytes of the body may take. What has come so far earns time at the rate that is asked for, so that neither many small
- * pieces nor few large ones keep a request open for ever, and a large body may take as long as it needs. */
+/* How long the next bytes of the body may take. What has come so far earns time at the rate that is asked
+ * for, so that neither many small pieces nor few large ones keep a request open for ever, and a large body
+ * may take as long as it needs. */
 static uint64_t body_patience(const struct http_connection *c)
 {
 	const struct http_limits *limits = &c->server->limits;
@@ -442,9 +445,10 @@ void http_connection_answered(struct http_connection *c)
 	http_connection_wake(c);
 }
 
-/* -- events ------------------------------------------------------------------------------------------------------------ */
+/* -- events ---------------------------------------------------------------------------------------------- */
 
-/* Whether the peer, which sends no more, may be waiting for an answer; http_server.h says when that can be known. */
+/* Whether the peer, which sends no more, may be waiting for an answer; http_server.h says when that can be
+ * known. */
 static bool may_be_waiting(const struct http_connection *c)
 {
 	/* Between requests, only if there is more to be used than is read ahead. */

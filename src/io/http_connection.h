@@ -11,11 +11,12 @@
  *   http_file.c        answers from files
  *   http_stream.c      streamed answers
  *
- * All progress is made by http_connection_run(), which is called from the loop only: when bytes arrived, when output drained, or deferred
- * when a handler did something. So a handler's callbacks never come from within a call of the handler.
+ * All progress is made by http_connection_run(), which is called from the loop only: when bytes arrived, when
+ * output drained, or deferred when a handler did something. So a handler's callbacks never come from within a
+ * call of the handler.
  *
- * What is read lands in one scratch buffer of the server and is used from there; only what cannot be used yet is kept with the connection.
- * An idle connection, or one that is being streamed to, holds no buffer at all.
+ * What is read lands in one scratch buffer of the server and is used from there; only what cannot be used yet
+ * is kept with the connection. An idle connection, or one that is being streamed to, holds no buffer at all.
  */
 #ifndef IO_HTTP_CONNECTION_H
 #define IO_HTTP_CONNECTION_H
@@ -73,13 +74,14 @@ enum {
 	HTTP_FILE_PER_TURN = 512 * 1024,
 	HTTP_DISCARD_MAX =
 		64 *
-		1024, /* of an unread body: dropped so that the connection can be kept; beyond, it is closed */
+		/* of an unread body: dropped so that the connection can be kept; beyond, it is closed */
+		1024,
 	HTTP_REFUSAL_MAX = 256,	       /* body of an answer of the server's own */
 	HTTP_CHUNK_FRAME = 16 + 2 + 2, /* most bytes that frame a chunk */
 	HTTP_ADDRESS_MAX = 56	       /* "[IPv6]:port" */
 };
 
-/* -- parts of a connection --------------------------------------------------------------------------------------------- */
+/* -- parts of a connection ------------------------------------------------------------------------------- */
 
 enum http_body_mode {
 	BODY_UNCLAIMED, /* the handler has not said what it wants with the body */
@@ -169,7 +171,7 @@ struct http_connection {
 	size_t refused; /* size of the write that found no room; 0: none did */
 };
 
-/* -- http_connection.c ------------------------------------------------------------------------------------------------- */
+/* -- http_connection.c ----------------------------------------------------------------------------------- */
 
 /* Takes over `fd`, which has just been accepted. On failure `fd` is closed. */
 void http_connection_new(struct http_listener *listener, int fd, const struct sockaddr_storage *address);
@@ -186,7 +188,8 @@ void http_connection_watch(struct http_connection *c);
 /* The request ends without an answer of its handler, who is told if it does not know. */
 void http_connection_tell_gone(struct http_connection *c);
 
-/* 503 for a request that nobody has answered, unless it is complete and `incomplete_only` is set. True when it was one. */
+/* 503 for a request that nobody has answered, unless it is complete and `incomplete_only` is set. True when
+ * it was one. */
 bool http_connection_refuse(struct http_connection *c, bool incomplete_only);
 
 /* Ends it now; a handler that still has its request is told. */
@@ -200,7 +203,7 @@ static inline struct http_connection *http_connection_of(const struct http_reque
 	return request->connection;
 }
 
-/* -- http_body.c ------------------------------------------------------------------------------------------------------- */
+/* -- http_body.c ----------------------------------------------------------------------------------------- */
 
 void http_body_begin(struct http_body *body, const struct http_head *head);
 void http_body_release(struct http_body *body);
@@ -211,10 +214,11 @@ bool http_body_step(struct http_connection *c);
 /* Whether more input would be used. */
 bool http_body_wants_input(const struct http_body *body);
 
-/* The handler has answered: says whether the connection can be kept although some of the body may be unread. */
+/* The handler has answered: says whether the connection can be kept although some of the body may be
+ * unread. */
 bool http_body_can_be_dropped(const struct http_connection *c);
 
-/* -- http_output.c ----------------------------------------------------------------------------------------------------- */
+/* -- http_output.c --------------------------------------------------------------------------------------- */
 
 void http_output_init(struct http_output *output);
 void http_output_release(struct http_output *output);
@@ -223,7 +227,8 @@ bool http_output_empty(const struct http_output *output);
 /* Bytes of heads and chunks that were not written. */
 size_t http_output_held(const struct http_output *output);
 
-/* Writes the parts at once as far as possible and holds the rest. `more` says that a file follows directly. */
+/* Writes the parts at once as far as possible and holds the rest. `more` says that a file follows
+ * directly. */
 void http_output_send(struct http_connection *c, struct iovec *parts, size_t count, bool more);
 
 /* The same for a head and a body whose storage (from malloc) passes to the output. */
@@ -235,23 +240,25 @@ void http_output_send_file(struct http_connection *c, int fd, uint64_t from, uin
 /* Writes what is held as far as possible. */
 void http_output_flush(struct http_connection *c);
 
-/* -- http_answer.c ----------------------------------------------------------------------------------------------------- */
+/* -- http_answer.c --------------------------------------------------------------------------------------- */
 
 enum { HTTP_LENGTH_NONE = -1, HTTP_LENGTH_UNKNOWN = -2 };
 
-/* The head of an answer, in the server's buffer until the next. `length` is that of its body, or one of the above: for statuses without
- * a body, or when it will be streamed. Decides whether the connection is closed after it. */
+/* The head of an answer, in the server's buffer until the next. `length` is that of its body, or one of the
+ * above: for statuses without a body, or when it will be streamed. Decides whether the connection is closed
+ * after it. */
 struct str http_answer_head(struct http_connection *c, const struct http_answer *answer, int64_t length);
 
-/* Answers in the server's own name, {"error": problem} in JSON, and makes this the last answer. `problem` is a sentence of at most 200 bytes. A handler that has the request is told that it is gone. */
+/* Answers in the server's own name, {"error": problem} in JSON, and makes this the last answer. `problem` is
+ * a sentence of at most 200 bytes. A handler that has the request is told that it is gone. */
 void http_answer_refuse(struct http_connection *c, unsigned status, const char *problem);
 
-/* -- http_stream.c ----------------------------------------------------------------------------------------------------- */
+/* -- http_stream.c --------------------------------------------------------------------------------------- */
 
 /* Output was written: tells a stream that waits for room. */
 void http_stream_written(struct http_connection *c);
 
-/* -- http_server.c ----------------------------------------------------------------------------------------------------- */
+/* -- http_server.c --------------------------------------------------------------------------------------- */
 
 struct http_parser *http_server_new_parser(const struct http_server *server);
 

@@ -2,8 +2,8 @@
 #include "io/http_conditional.h"
 #include "io/http_connection.h"
 
-/* Answers from files: the request's conditions and range decide the status; the head goes out with MSG_MORE and the bytes follow by
- * sendfile(2), in turns, so that one large file does not keep the others waiting. */
+/* Answers from files: the request's conditions and range decide the status; the head goes out with MSG_MORE
+ * and the bytes follow by sendfile(2), in turns, so that one large file does not keep the others waiting. */
 
 enum { FILE_FIELDS_MAX = 4, RANGE_TEXT_MAX = 72 };
 

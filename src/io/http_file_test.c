@@ -3,7 +3,8 @@
 
 #include <fcntl.h>
 
-/* Answers from files. http_conditional_test.c has all combinations of conditions and ranges; here they meet real files. */
+/* Answers from files. http_conditional_test.c has all combinations of conditions and ranges; here they meet
+ * real files. */
 
 enum { SMALL = 10, LARGE = 5 * 1024 * 1024 };
 
@@ -178,7 +179,8 @@ static void test_slow_reader(void **state)
 	stop();
 }
 
-/* The file is shorter than its answer has said: the peer sees a connection that ends too early, never other bytes. */
+/* The file is shorter than its answer has said: the peer sees a connection that ends too early, never other
+ * bytes. */
 static void test_shrunk(void **state)
 {
 	struct peer peer;

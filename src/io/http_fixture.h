@@ -1,8 +1,9 @@
 /*
- * http_fixture.h - what the tests of the HTTP server share: a server on a loop, and peers that speak raw bytes to it on the same loop.
+ * http_fixture.h - what the tests of the HTTP server share: a server on a loop, and peers that speak raw
+ * bytes to it on the same loop.
  *
- * Nothing here waits for time to pass: bench_run() runs the loop until a callback of the test or the arrival of bytes stops it, and
- * a guard fails the test when that does not happen.
+ * Nothing here waits for time to pass: bench_run() runs the loop until a callback of the test or the arrival
+ * of bytes stops it, and a guard fails the test when that does not happen.
  */
 #ifndef IO_HTTP_FIXTURE_H
 #define IO_HTTP_FIXTURE_H
@@ -71,7 +72,8 @@ size_t peer_send_some(struct peer *peer, struct str bytes);
 
 /* Waits for exactly these bytes and takes them. */
 void peer_expect(struct peer *peer, const char *text);
-/* The same for the head of an answer, of which only the status line is compared; *ret_head is valid until the next call. */
+/* The same for the head of an answer, of which only the status line is compared; *ret_head is valid until the
+ * next call. */
 void peer_expect_status(struct peer *peer, const char *status_line);
 void peer_expect_closed(struct peer *peer);
 /* Whatever comes until the server closes. */

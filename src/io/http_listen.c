@@ -24,8 +24,8 @@ static int unix_address(const char *path, struct sockaddr_un *ret_address, struc
 	return 0;
 }
 
-/* Removes the socket that a process which no longer runs has left behind. A socket is dead when it refuses connections; any other
- * outcome means that somebody has it. */
+/* Removes the socket that a process which no longer runs has left behind. A socket is dead when it refuses
+ * connections; any other outcome means that somebody has it. */
 static int remove_dead_socket(const char *path, const struct sockaddr_un *address, struct err *err)
 {
 	_cleanup_close_ int probe = -1;
@@ -58,7 +58,8 @@ int http_listen_unix(const char *path, int *ret_fd, struct err *err)
 		result = remove_dead_socket(path, &address, err);
 	if (result < 0)
 		return result;
-	/* Linux gives the path the mode of the socket, so that it never exists with another one, whatever the umask. */
+	/* Linux gives the path the mode of the socket, so that it never exists with another one, whatever the
+	 * umask. */
 	if (fd < 0 || fchmod(fd, S_IRUSR | S_IWUSR) < 0)
 		return err_errno(err, "cannot create a socket");
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
@@ -73,7 +74,7 @@ int http_listen_unix(const char *path, int *ret_fd, struct err *err)
 	return 0;
 }
 
-/* -- TCP --------------------------------------------------------------------------------------------------------------- */
+/* -- TCP ------------------------------------------------------------------------------------------------- */
 
 static int tcp_address(const char *text, uint16_t port, struct sockaddr_storage *ret_address,
 		       socklen_t *ret_n, struct err *err)

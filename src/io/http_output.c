@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <sys/sendfile.h>
 
-/* Everything is written at once if the socket takes it; only what is left is copied. A held answer is at most one, and its parts go
- * out in a fixed order: bytes, the body that was taken over, the file. */
+/* Everything is written at once if the socket takes it; only what is left is copied. A held answer is at most
+ * one, and its parts go out in a fixed order: bytes, the body that was taken over, the file. */
 
 void http_output_init(struct http_output *output)
 {
@@ -71,7 +71,7 @@ static size_t send_parts(struct http_connection *c, struct iovec *parts, size_t 
 	return 0;
 }
 
-/* -- sending ----------------------------------------------------------------------------------------------------------- */
+/* -- sending --------------------------------------------------------------------------------------------- */
 
 void http_output_send(struct http_connection *c, struct iovec *parts, size_t count, bool more)
 {
@@ -122,7 +122,7 @@ void http_output_send_file(struct http_connection *c, int fd, uint64_t from, uin
 	http_output_flush(c);
 }
 
-/* -- flushing ---------------------------------------------------------------------------------------------------------- */
+/* -- flushing -------------------------------------------------------------------------------------------- */
 
 /* Takes `sent` bytes off the front of what is held. */
 static void drop_sent(struct http_output *output, size_t sent)
@@ -158,7 +158,8 @@ static bool flush_memory(struct http_connection *c, bool *progress)
 	return sent == all;
 }
 
-/* A file that became shorter than the head has said cannot be completed: the peer must see a broken answer. */
+/* A file that became shorter than the head has said cannot be completed: the peer must see a broken
+ * answer. */
 static void flush_file(struct http_connection *c, bool *progress)
 {
 	struct http_output *output = &c->output;

@@ -5,8 +5,9 @@
 #include "io/http_origin.h"
 #include "io/http_target.h"
 
-/* The head is taken line by line: http_next_line() finds a line and rejects control characters, then one function per kind of line
- * judges it. What is kept are offsets, because the caller's buffer may move while the head arrives. */
+/* The head is taken line by line: http_next_line() finds a line and rejects control characters, then one
+ * function per kind of line judges it. What is kept are offsets, because the caller's buffer may move while
+ * the head arrives. */
 
 struct span {
 	uint32_t at, n;
@@ -73,7 +74,7 @@ static struct str span_text(struct span span, struct str bytes)
 	return str_make(bytes.p + span.at, span.n);
 }
 
-/* -- the request line -------------------------------------------------------------------------------------------------- */
+/* -- the request line ------------------------------------------------------------------------------------ */
 
 static enum http_parse take_version(struct http_parser *parser, struct str version)
 {
@@ -130,7 +131,7 @@ static enum http_parse take_request_line(struct http_parser *parser, struct str 
 	return HTTP_PARSE_MORE;
 }
 
-/* -- fields ------------------------------------------------------------------------------------------------------------ */
+/* -- fields ---------------------------------------------------------------------------------------------- */
 
 static enum http_parse take_host(struct http_parser *parser, struct str value)
 {
@@ -206,7 +207,7 @@ static enum http_parse take_field(struct http_parser *parser, struct str line, s
 	return HTTP_PARSE_MORE;
 }
 
-/* -- the head as a whole ----------------------------------------------------------------------------------------------- */
+/* -- the head as a whole --------------------------------------------------------------------------------- */
 
 static enum http_parse finish(struct http_parser *parser)
 {
@@ -243,7 +244,8 @@ static enum http_parse refuse_size(struct http_parser *parser, struct str bytes)
 	return refuse(parser, 431, "The header is longer than this server accepts.");
 }
 
-/* Nothing beyond the limit is ever looked at, so that the outcome does not depend on how the bytes were cut. */
+/* Nothing beyond the limit is ever looked at, so that the outcome does not depend on how the bytes were
+ * cut. */
 enum http_parse http_parser_feed(struct http_parser *parser, struct str bytes)
 {
 	struct str within = str_slice(bytes, 0, parser->limits.header_bytes), line;

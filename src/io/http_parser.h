@@ -1,7 +1,8 @@
 /*
  * http_parser.h - the head of an HTTP/1.1 request: request line and fields, strict on purpose.
  *
- * What two programs could read in two ways is refused, so that nothing can be smuggled past whoever stands in front of us:
+ * What two programs could read in two ways is refused, so that nothing can be smuggled past whoever stands in
+ * front of us:
  *
  *   bare CR or LF, NUL or another control character                                    400
  *   anything but "METHOD SP /target SP HTTP/d.d"; absolute-form, authority-form        400
@@ -17,8 +18,9 @@
  *   a head longer than its limit, or with too many fields                              431
  *   a target with a broken or unsafe escape or a dot segment (http_target.h)           400
  *
- * One empty line in front of the request line is skipped (RFC 9112 section 2.2). The parser is pure. It takes bytes as they arrive,
- * cut anywhere, and looks at each once to find its line and once as a part of that line; whole or cut, the outcome is the same.
+ * One empty line in front of the request line is skipped (RFC 9112 section 2.2). The parser is pure. It takes
+ * bytes as they arrive, cut anywhere, and looks at each once to find its line and once as a part of that
+ * line; whole or cut, the outcome is the same.
  */
 #ifndef IO_HTTP_PARSER_H
 #define IO_HTTP_PARSER_H
@@ -63,8 +65,8 @@ void http_parser_free(struct http_parser **parser);
 /* Makes it ready for a new head. */
 void http_parser_reset(struct http_parser *parser);
 
-/* Goes on parsing. `bytes` are all bytes from the beginning of the head; those that were passed before must not have changed, but
- * may have moved. Bytes beyond the head are not looked at. */
+/* Goes on parsing. `bytes` are all bytes from the beginning of the head; those that were passed before must
+ * not have changed, but may have moved. Bytes beyond the head are not looked at. */
 enum http_parse http_parser_feed(struct http_parser *parser, struct str bytes);
 
 /* After HTTP_PARSE_DONE: the head, and each field of it, as views into `bytes`, the same as were fed. */
@@ -74,7 +76,8 @@ struct http_field http_parser_field(const struct http_parser *parser, struct str
 /* After HTTP_PARSE_REFUSED: the status to answer with, and a sentence for the person who sent it. */
 unsigned http_parser_status(const struct http_parser *parser);
 const char *http_parser_problem(const struct http_parser *parser);
-/* Whether the method is known to be HEAD, whatever became of the rest: a refusal of it has no body either (RFC 9110 section 9.3.2). */
+/* Whether the method is known to be HEAD, whatever became of the rest: a refusal of it has no body either
+ * (RFC 9110 section 9.3.2). */
 bool http_parser_is_head(const struct http_parser *parser);
 
 #endif

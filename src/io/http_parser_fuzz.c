@@ -1,5 +1,5 @@
-/* Cut anywhere, a head has the same outcome; and what is accepted is what the parser's table promises. The first byte says how the rest
- * is cut. */
+/* Cut anywhere, a head has the same outcome; and what is accepted is what the parser's table promises. The
+ * first byte says how the rest is cut. */
 #include "base/base.h"
 #include "io/http_parser.h"
 

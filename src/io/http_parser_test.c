@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-/* Every request is fed whole, one byte at a time, and in two pieces cut at every place: the outcome must be the same. */
+/* Every request is fed whole, one byte at a time, and in two pieces cut at every place: the outcome must be
+ * the same. */
 
 static const struct http_parser_limits limits = { .header_bytes = 400,
 						  .target_bytes = 60,

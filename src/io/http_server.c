@@ -5,8 +5,9 @@
 
 #include <errno.h>
 
-/* Listeners, accepting and draining. A listener stops watching its socket while it may not or cannot accept: at its maximum of
- * connections, and for want of descriptors, when the kernel would report it readable again and again. */
+/* Listeners, accepting and draining. A listener stops watching its socket while it may not or cannot accept:
+ * at its maximum of connections, and for want of descriptors, when the kernel would report it readable again
+ * and again. */
 
 enum { ACCEPTS_PER_TURN = 16 };
 
@@ -57,7 +58,7 @@ uint64_t http_server_accept_pauses(const struct http_server *server)
 	return server->accept_pauses;
 }
 
-/* -- listening --------------------------------------------------------------------------------------------------------- */
+/* -- listening ------------------------------------------------------------------------------------------- */
 
 static void listener_watch(struct http_listener *listener)
 {
@@ -90,8 +91,8 @@ static bool listener_accept(struct http_listener *listener)
 		http_connection_new(listener, fd, &address);
 		return true;
 	}
-	/* The first two: the peer has gone, or a signal came. Of the others only the lack of descriptors or memory is expected, and
-	 * any one would come again at once. */
+	/* The first two: the peer has gone, or a signal came. Of the others only the lack of descriptors or
+	 * memory is expected, and any one would come again at once. */
 	if (errno == ECONNABORTED || errno == EINTR)
 		return true;
 	if (errno != EAGAIN)
@@ -143,7 +144,7 @@ static void close_listeners(struct http_server *server)
 	}
 }
 
-/* -- ending ------------------------------------------------------------------------------------------------------------ */
+/* -- ending ---------------------------------------------------------------------------------------------- */
 
 static void call_drained(struct deferred *later)
 {

@@ -1,7 +1,8 @@
 /*
- * A peer sends these bytes, cut as the first byte says, to a server whose handler does what each request's path asks for: answer
- * now or later, collect or stream the body, stream the answer, abort, serve a file, upgrade. Whatever comes, every request ends
- * once, by its answer or by `gone`, and nothing is left when the peer has closed.
+ * A peer sends these bytes, cut as the first byte says, to a server whose handler does what each request's
+ * path asks for: answer now or later, collect or stream the body, stream the answer, abort, serve a file,
+ * upgrade. Whatever comes, every request ends once, by its answer or by `gone`, and nothing is left when the
+ * peer has closed.
  */
 #include "base/base.h"
 #include "io/http_connection.h"
@@ -28,7 +29,7 @@ static struct fuzz {
 	unsigned pauses;
 } fuzz;
 
-/* -- the handler ------------------------------------------------------------------------------------------------------- */
+/* -- the handler ----------------------------------------------------------------------------------------- */
 
 static void request_ended(void)
 {
@@ -174,7 +175,7 @@ static void nudge(void)
 	}
 }
 
-/* -- the peer ---------------------------------------------------------------------------------------------------------- */
+/* -- the peer -------------------------------------------------------------------------------------------- */
 
 static void stop_loop(struct timer *timer)
 {

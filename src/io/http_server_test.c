@@ -38,7 +38,7 @@ static void connect_and_send(struct peer *peer, const char *request)
 	peer_send(peer, str_of(request));
 }
 
-/* -- the connection goes on -------------------------------------------------------------------------------------------- */
+/* -- the connection goes on ------------------------------------------------------------------------------ */
 
 static void test_keep_alive(void **state)
 {
@@ -141,7 +141,7 @@ static void test_answer_later(void **state)
 	bench_stop(&bench);
 }
 
-/* -- what a request says, and what an answer says ---------------------------------------------------------------------- */
+/* -- what a request says, and what an answer says -------------------------------------------------------- */
 
 static void answer_fields(struct bench *b, struct http_request *request)
 {
@@ -259,9 +259,10 @@ static void test_answers(void **state)
 	bench_stop(&bench);
 }
 
-/* -- refusals ---------------------------------------------------------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------------------------------------- */
 
-/* The requests that packaged servers accept, and the answers that they get here. The parser's test has all of them. */
+/* The requests that packaged servers accept, and the answers that they get here. The parser's test has all of
+ * them. */
 static void test_strictness(void **state)
 {
 	static const struct {
@@ -352,7 +353,8 @@ static void test_refusal_text(void **state)
 	peer_expect(&quoted, "{\"error\":\"The target \\\"*\\\" is for OPTIONS only.\"}");
 	peer_close(&quoted);
 	bench_settle(&bench);
-	/* The server still reads, so that nothing it has not read resets the connection, until we close, too. */
+	/* The server still reads, so that nothing it has not read resets the connection, until we close,
+	 * too. */
 	peer_send(&peer, STR("more and more"));
 	bench_settle(&bench);
 	assert_int_equal(http_server_connections(bench.server), 1);
@@ -362,7 +364,8 @@ static void test_refusal_text(void **state)
 	bench_stop(&bench);
 }
 
-/* RFC 9110 section 9.3.2: no answer to HEAD has a body, and a refusal is one, as soon as the method can be read. */
+/* RFC 9110 section 9.3.2: no answer to HEAD has a body, and a refusal is one, as soon as the method can be
+ * read. */
 static void test_refusal_of_head(void **state)
 {
 	static const char *const requests[] = { "HEAD /../ HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -383,7 +386,7 @@ static void test_refusal_of_head(void **state)
 	bench_stop(&bench);
 }
 
-/* -- time-outs --------------------------------------------------------------------------------------------------------- */
+/* -- time-outs ------------------------------------------------------------------------------------------- */
 
 static void test_header_times_out(void **state)
 {
@@ -536,7 +539,8 @@ static void test_half_closed(void **state)
 	bench_stop(&bench);
 }
 
-/* Also in the middle of a body that nobody wants. Nothing is read again and again while the answer is taken slowly. */
+/* Also in the middle of a body that nobody wants. Nothing is read again and again while the answer is taken
+ * slowly. */
 static void test_half_closed_within_the_body(void **state)
 {
 	struct http_connection *c;
@@ -608,7 +612,7 @@ static void test_half_closed_before_the_answer(void **state)
 	bench_stop(&bench);
 }
 
-/* -- peers that go away ------------------------------------------------------------------------------------------------ */
+/* -- peers that go away ---------------------------------------------------------------------------------- */
 
 static void test_gone(void **state)
 {
@@ -714,7 +718,7 @@ static void test_free_with_open_requests(void **state)
 	bench_stop(&bench);
 }
 
-/* -- accepting --------------------------------------------------------------------------------------------------------- */
+/* -- accepting ------------------------------------------------------------------------------------------- */
 
 static void test_limit_of_connections(void **state)
 {
@@ -738,7 +742,8 @@ static void test_limit_of_connections(void **state)
 	bench_stop(&bench);
 }
 
-/* Descriptors run out: the listener pauses, goes on after its time or when a connection closes, and what waited is served. */
+/* Descriptors run out: the listener pauses, goes on after its time or when a connection closes, and what
+ * waited is served. */
 static void test_out_of_descriptors(void **state)
 {
 	struct rlimit before, none;
@@ -766,7 +771,7 @@ static void test_out_of_descriptors(void **state)
 	bench_stop(&bench);
 }
 
-/* -- draining ---------------------------------------------------------------------------------------------------------- */
+/* -- draining -------------------------------------------------------------------------------------------- */
 
 static unsigned drained_count;
 
@@ -815,7 +820,8 @@ static void test_drain(void **state)
 	"X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"                                       \
 	"{\"error\":\"The server is shutting down.\"}"
 
-/* What has no answer when the grace is over gets one. The peer may take its time to read it, but not for ever. */
+/* What has no answer when the grace is over gets one. The peer may take its time to read it, but not for
+ * ever. */
 static void test_drain_ends_by_force(void **state)
 {
 	struct peer peer, other;
@@ -881,7 +887,7 @@ static void test_drain_refuses_incomplete(void **state)
 	bench_stop(&bench);
 }
 
-/* -- upgrades ---------------------------------------------------------------------------------------------------------- */
+/* -- upgrades -------------------------------------------------------------------------------------------- */
 
 static int upgraded_fd;
 static char upgraded_read[64];
@@ -934,7 +940,8 @@ static void test_upgrade(void **state)
 	bench_stop(&bench);
 }
 
-/* More came behind the request than the new protocol's reader takes: the request is over, without a descriptor. */
+/* More came behind the request than the new protocol's reader takes: the request is over, without a
+ * descriptor. */
 static void test_upgrade_fails(void **state)
 {
 	struct peer peer;

@@ -91,7 +91,7 @@ static void test_head_and_old_peers(void **state)
 	bench_stop(&bench);
 }
 
-/* -- back-pressure ----------------------------------------------------------------------------------------------------- */
+/* -- back-pressure --------------------------------------------------------------------------------------- */
 
 enum { PIECE = 10000 };
 
@@ -197,9 +197,10 @@ static void test_slow_reader(void **state)
 	bench_stop(&bench);
 }
 
-/* -- ends that are none ------------------------------------------------------------------------------------------------ */
+/* -- ends that are none ---------------------------------------------------------------------------------- */
 
-/* An idle stream whose peer leaves is noticed without a write. Over TCP one that only stopped sending looks the same. */
+/* An idle stream whose peer leaves is noticed without a write. Over TCP one that only stopped sending looks
+ * the same. */
 static void test_gone(void **state)
 {
 	struct peer peer;

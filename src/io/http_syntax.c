@@ -81,7 +81,8 @@ struct str http_find_field(const struct http_field *fields, size_t count, struct
 	return str_make(NULL, 0);
 }
 
-/* Offset of the comma that ends the first member, or the length. A backslash inside quotes hides the next character. */
+/* Offset of the comma that ends the first member, or the length. A backslash inside quotes hides the next
+ * character. */
 static size_t member_end(struct str list)
 {
 	bool quoted = false;

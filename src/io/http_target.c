@@ -32,7 +32,7 @@ static bool next_char(struct str *rest, struct target_char *ret_char)
 	return true;
 }
 
-/* -- UTF-8, a piece at a time ------------------------------------------------------------------------------------------ */
+/* -- UTF-8, a piece at a time ---------------------------------------------------------------------------- */
 
 /* Neighbouring bytes over 0x7f, which can only have come from escapes. */
 struct utf8_run {
@@ -60,9 +60,10 @@ static bool run_add(struct utf8_run *run, unsigned char c)
 	return true;
 }
 
-/* -- checking ---------------------------------------------------------------------------------------------------------- */
+/* -- checking -------------------------------------------------------------------------------------------- */
 
-/* Visible ASCII without what RFC 3986 leaves out of paths; "[", "]" and "|" are let through, because browsers send them raw. */
+/* Visible ASCII without what RFC 3986 leaves out of paths; "[", "]" and "|" are let through, because browsers
+ * send them raw. */
 static bool is_raw_path_char(unsigned char c)
 {
 	return c > 0x20 && c < 0x7f && !strchr("\"#<>\\^`{}", c);
@@ -160,7 +161,7 @@ const char *http_target_check(struct str target)
 	return check_query(str_from(target, mark + 1));
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 static struct str decode(struct str text, unsigned flags, struct arena *arena)
 {

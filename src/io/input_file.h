@@ -7,7 +7,8 @@
 #include "base/base.h"
 #include "base/err.h"
 
-/* Opens `path` for reading. *ret_length is its size, or UINT64_MAX for a pipe or device, whose end shows only when it comes. ERR_INVALID for a directory. */
+/* Opens `path` for reading. *ret_length is its size, or UINT64_MAX for a pipe or device, whose end shows only
+ * when it comes. ERR_INVALID for a directory. */
 int input_file_open(const char *path, int *ret_fd, uint64_t *ret_length, struct err *err);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * line_reader.h - cuts a stream of bytes into lines, in time that is linear in the bytes, whatever the pieces they come in.
+ * line_reader.h - cuts a stream of bytes into lines, in time that is linear in the bytes, whatever the pieces
+ * they come in.
  *
- * A line ends with "\n", which is not part of it; a "\r" before that is. A line longer than the maximum is given out once, cut
- * and marked, as soon as it is known to be too long; the rest of it is dropped, and its end is told when it comes. Pure; not
- * thread-safe.
+ * A line ends with "\n", which is not part of it; a "\r" before that is. A line longer than the maximum is
+ * given out once, cut and marked, as soon as it is known to be too long; the rest of it is dropped, and its
+ * end is told when it comes. Pure; not thread-safe.
  *
  *	char *room = line_reader_room(&reader, &n);
  *	n = read(fd, room, n);
@@ -42,7 +43,8 @@ void line_reader_claim(struct line_reader *reader, size_t n);
 /* The next line, when it is complete or too long. */
 bool line_reader_next(struct line_reader *reader, struct line *ret_line);
 
-/* At the end of the stream, after the last line_reader_next(): the bytes that no "\n" followed, if there are any. */
+/* At the end of the stream, after the last line_reader_next(): the bytes that no "\n" followed, if there are
+ * any. */
 bool line_reader_last(struct line_reader *reader, struct line *ret_line);
 
 #endif

@@ -1,5 +1,5 @@
-/* Cut anywhere, a stream gives the lines that cutting it at every "\n" gives. The first byte is the maximum, the second says in what pieces
- * the rest comes. */
+/* Cut anywhere, a stream gives the lines that cutting it at every "\n" gives. The first byte is the maximum,
+ * the second says in what pieces the rest comes. */
 #include "base/base.h"
 #include "io/line_reader.h"
 

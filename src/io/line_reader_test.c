@@ -6,7 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-/* Everything a reader gives out, as text: each line in brackets, "!" behind one that was too long, and "." where that ended. */
+/* Everything a reader gives out, as text: each line in brackets, "!" behind one that was too long, and "."
+ * where that ended. */
 static char story[512];
 
 static void tell(const struct line *line)

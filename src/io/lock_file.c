@@ -6,8 +6,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* The file is unlinked while the lock is held. So a lock counts only if the name still leads to the file that was locked;
- * otherwise its former holder was just giving it back, and we try again with the file of that name now. */
+/* The file is unlinked while the lock is held. So a lock counts only if the name still leads to the file that
+ * was locked; otherwise its former holder was just giving it back, and we try again with the file of that
+ * name now. */
 
 enum { PID_TEXT_MAX = 32, LOCK_ATTEMPTS = 100 };
 

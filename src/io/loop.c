@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <time.h>
 
-/* Deferred calls run from an idle handle: libuv calls it before it computes how long to wait, and does not wait while one is
- * active. A batch takes only what was deferred before it began, so that a call which defers itself cannot keep the loop from
- * its descriptors. */
+/* Deferred calls run from an idle handle: libuv calls it before it computes how long to wait, and does not
+ * wait while one is active. A batch takes only what was deferred before it began, so that a call which defers
+ * itself cannot keep the loop from its descriptors. */
 
 enum { DOOMED_FIRST = 16 };
 
@@ -55,7 +55,8 @@ int loop_uv_error(struct err *err, int status, const char *what)
 	return err_errno(err, "%s", what);
 }
 
-/* A peer that closes its end must cost us an EPIPE, not the process. An own handler of the program is left alone. */
+/* A peer that closes its end must cost us an EPIPE, not the process. An own handler of the program is left
+ * alone. */
 static void loop_ignore_sigpipe(void)
 {
 	struct sigaction old;
@@ -108,8 +109,8 @@ void loop_run(struct loop *loop)
 	BUG_ON(loop->running);
 	loop->running = true;
 	uv_update_time(&loop->uv);
-	/* Turn by turn: libuv from 1.45 on ends a whole run that is stopped by its first timers before it looked at any
-	 * descriptor, where it used to finish the turn. */
+	/* Turn by turn: libuv from 1.45 on ends a whole run that is stopped by its first timers before it
+	 * looked at any descriptor, where it used to finish the turn. */
 	while (uv_run(&loop->uv, UV_RUN_ONCE) != 0 && !loop->stopped)
 		;
 	loop->stopped = false;

@@ -1,9 +1,10 @@
 /*
  * loop_private.h - what the files that make up the loop know of each other. Nothing outside io/ includes it.
  *
- * libuv closes a handle asynchronously: it may look at it until the close callback. So every handle that somebody else starts
- * and stops is a heap object whose close callback frees it, and the owner's embedded struct only points to it. The loop's own
- * two handles (one timer for all timers, one idle handle for deferred calls) are part of struct loop.
+ * libuv closes a handle asynchronously: it may look at it until the close callback. So every handle that
+ * somebody else starts and stops is a heap object whose close callback frees it, and the owner's embedded
+ * struct only points to it. The loop's own two handles (one timer for all timers, one idle handle for
+ * deferred calls) are part of struct loop.
  */
 #ifndef IO_LOOP_PRIVATE_H
 #define IO_LOOP_PRIVATE_H
@@ -16,8 +17,8 @@
 struct timer_heap {
 	struct timer **timers; /* a binary heap: the next to end is first */
 	size_t count, capacity;
-	uint64_t
-		next_order; /* number of the next start, so that equal deadlines end in the order of their starts */
+	/* number of the next start, so that equal deadlines end in the order of their starts */
+	uint64_t next_order;
 	bool firing;
 	uv_timer_t alarm; /* set to the first of the heap; inactive when that is empty */
 };
@@ -38,13 +39,15 @@ struct loop {
 void timers_init(struct loop *loop);
 void timers_release(struct loop *loop);
 
-/* Closes a handle that is the first member of a heap object, and frees that object when libuv has forgotten it. */
+/* Closes a handle that is the first member of a heap object, and frees that object when libuv has forgotten
+ * it. */
 void loop_close_handle(uv_handle_t *handle);
 
 /* Fills `err` from a libuv error, which on unix is a negated errno. */
 int loop_uv_error(struct err *err, int status, const char *what);
 
-/* Something is under way that ends by itself soon and may outlive its owner: loop_free() waits until it is let go. */
+/* Something is under way that ends by itself soon and may outlive its owner: loop_free() waits until it is
+ * let go. */
 void loop_hold(struct loop *loop);
 void loop_let_go(struct loop *loop);
 

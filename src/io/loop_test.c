@@ -38,7 +38,7 @@ static int tear_down(void **state)
 	return loop ? -1 : 0;
 }
 
-/* -- timers ----------------------------------------------------------------------------------------------------------- */
+/* -- timers ---------------------------------------------------------------------------------------------- */
 
 struct named_timer {
 	struct timer timer;
@@ -176,7 +176,7 @@ static void a_thousand_timers(void **state)
 	assert_int_equal(many_ended + stopped, MANY);
 }
 
-/* -- deferred calls --------------------------------------------------------------------------------------------------- */
+/* -- deferred calls -------------------------------------------------------------------------------------- */
 
 struct named_deferred {
 	struct deferred deferred;
@@ -242,7 +242,7 @@ static void an_object_can_be_freed_in_its_own_callback(void **state)
 	loop_free_later(loop, xmalloc(1));
 }
 
-/* -- descriptors ------------------------------------------------------------------------------------------------------ */
+/* -- descriptors ----------------------------------------------------------------------------------------- */
 
 struct named_watch {
 	struct watch watch;
@@ -376,7 +376,7 @@ static void a_regular_file_cannot_be_watched(void **state)
 	close(fd);
 }
 
-/* -- the worker pool -------------------------------------------------------------------------------------------------- */
+/* -- the worker pool ------------------------------------------------------------------------------------- */
 
 struct sum_job {
 	struct job job;
@@ -461,7 +461,7 @@ static void a_loop_waits_for_its_jobs(void **state)
 	assert_int_equal(sums, 10);
 }
 
-/* -- signals and files ------------------------------------------------------------------------------------------------ */
+/* -- signals and files ----------------------------------------------------------------------------------- */
 
 static void signal_came(struct signal_watch *watch, int number)
 {
@@ -584,7 +584,7 @@ static void a_change_of_a_directory_is_seen(void **state)
 	assert_string_equal(err.message, "cannot watch /nowhere/at/all: No such file or directory");
 }
 
-/* -- the loop itself -------------------------------------------------------------------------------------------------- */
+/* -- the loop itself ------------------------------------------------------------------------------------- */
 
 static void a_stopped_loop_can_go_on(void **state)
 {
@@ -601,7 +601,8 @@ static void a_stopped_loop_can_go_on(void **state)
 	assert_string_equal(story, "xa");
 }
 
-/* With every libuv: the turn in which the loop is stopped looks at the descriptors, however early the stop comes. */
+/* With every libuv: the turn in which the loop is stopped looks at the descriptors, however early the stop
+ * comes. */
 static void a_stopped_turn_is_finished(void **state)
 {
 	struct timer stop = { 0 };

@@ -14,7 +14,7 @@ enum {
 	OUTPUT_PIECE = 4096, /* read at once of what a program prints before it is ready; nobody sees it */
 };
 
-/* -- becoming ------------------------------------------------------------------------------------------------------------ */
+/* -- becoming -------------------------------------------------------------------------------------------- */
 
 int program_become(const char *path, const char *const *arguments, const char *const *environment,
 		   struct err *err)
@@ -35,7 +35,7 @@ int program_self(char *path, size_t size, struct err *err)
 	return 0;
 }
 
-/* -- starting ------------------------------------------------------------------------------------------------------------ */
+/* -- starting -------------------------------------------------------------------------------------------- */
 
 static int open_process(pid_t pid)
 {
@@ -104,7 +104,7 @@ void background_release(struct background *background)
 	background->pid = 0;
 }
 
-/* -- waiting ------------------------------------------------------------------------------------------------------------- */
+/* -- waiting --------------------------------------------------------------------------------------------- */
 
 static int poll_timeout(uint64_t ms)
 {

@@ -1,8 +1,8 @@
 /*
  * program.h - becoming another program, and starting one that outlives us.
  *
- * For programs without a loop, above all the command line, which becomes the daemon or starts it in the background. Children that someone
- * looks after are io/child.h. Not thread-safe.
+ * For programs without a loop, above all the command line, which becomes the daemon or starts it in the
+ * background. Children that someone looks after are io/child.h. Not thread-safe.
  */
 #ifndef IO_PROGRAM_H
 #define IO_PROGRAM_H
@@ -20,8 +20,9 @@ int program_become(const char *path, const char *const *arguments, const char *c
 int program_self(char *path, size_t size, struct err *err);
 
 /*
- * A program that was started in a session of its own: no terminal, and no signal meant for us, reaches it. Its standard input is empty, its
- * standard error is the descriptor that the caller gives, and its standard output is a pipe to us that it closes when it is ready to serve.
+ * A program that was started in a session of its own: no terminal, and no signal meant for us, reaches it.
+ * Its standard input is empty, its standard error is the descriptor that the caller gives, and its standard
+ * output is a pipe to us that it closes when it is ready to serve.
  */
 struct background {
 	pid_t pid;
@@ -45,7 +46,8 @@ enum background_event background_wait(struct background *background, uint64_t ms
 /* Lets it go on alone. Harmless on a zeroed or released one. */
 void background_release(struct background *background);
 
-/* Waits until a process that is not our child has ended: 0, or ERR_TIMEOUT after `ms` (0: as long as it takes). */
+/* Waits until a process that is not our child has ended: 0, or ERR_TIMEOUT after `ms` (0: as long as it
+ * takes). */
 int process_wait_end(pid_t pid, uint64_t ms, struct err *err);
 
 #endif

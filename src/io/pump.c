@@ -39,7 +39,7 @@ static bool would_wait(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 static int way_fill(struct way *way, int fd, const char *what, struct err *err)
 {
@@ -54,11 +54,11 @@ static int way_fill(struct way *way, int fd, const char *what, struct err *err)
 	return 0;
 }
 
-/* -- writing ------------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 /*
- * The output blocks. A socket is written without waiting; a pipe that poll(2) calls writable takes PIPE_BUF bytes at once; a file or a
- * terminal takes what it is given.
+ * The output blocks. A socket is written without waiting; a pipe that poll(2) calls writable takes PIPE_BUF
+ * bytes at once; a file or a terminal takes what it is given.
  */
 static ssize_t write_output(int fd, const char *p, size_t n)
 {
@@ -77,9 +77,10 @@ static int way_drain(struct way *way, ssize_t written, const char *what, struct 
 	return 0;
 }
 
-/* -- both ways ----------------------------------------------------------------------------------------------------------- */
+/* -- both ways ------------------------------------------------------------------------------------------- */
 
-/* What is waited for: room before more to read. A descriptor without interest is left out, or its hang-up would wake us for nothing. */
+/* What is waited for: room before more to read. A descriptor without interest is left out, or its hang-up
+ * would wake us for nothing. */
 static void pump_watch(const struct pump *pump, struct pollfd watched[WATCHED])
 {
 	const struct pump_options *options = pump->options;

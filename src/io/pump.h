@@ -1,10 +1,11 @@
 /*
  * pump.h - bytes between two descriptors and a socket, both ways at once, until both ways have ended.
  *
- * For programs without a loop that stand between standard input and output and a connection. Nothing is lost: a way holds at most one
- * piece (PUMP_PIECE bytes), and reads no more before that was taken, so that a slow reader stops its writer. When the input ends, the
- * socket's sending half is closed and what the peer still sends is passed on. The descriptors stay the caller's, and stay as they are:
- * the input and the output may be shared with other processes, so they are not made non-blocking. Not thread-safe.
+ * For programs without a loop that stand between standard input and output and a connection. Nothing is lost:
+ * a way holds at most one piece (PUMP_PIECE bytes), and reads no more before that was taken, so that a slow
+ * reader stops its writer. When the input ends, the socket's sending half is closed and what the peer still
+ * sends is passed on. The descriptors stay the caller's, and stay as they are: the input and the output may
+ * be shared with other processes, so they are not made non-blocking. Not thread-safe.
  */
 #ifndef IO_PUMP_H
 #define IO_PUMP_H
@@ -38,7 +39,8 @@ struct pump_options {
 	void *context;
 };
 
-/* Runs to the end; ERR_IO when a descriptor fails. Reading an output that was closed raises SIGPIPE unless that is ignored. */
+/* Runs to the end; ERR_IO when a descriptor fails. Reading an output that was closed raises SIGPIPE unless
+ * that is ignored. */
 int pump_run(const struct pump_options *options, enum pump_end *ret_end, struct err *err);
 
 #endif

@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* A pump on a thread, between a pipe or socket that the test writes, one that it reads, and a peer that it plays. */
+/* A pump on a thread, between a pipe or socket that the test writes, one that it reads, and a peer that it
+ * plays. */
 struct bench {
 	int input, output, peer; /* the test's ends */
 	struct pump_options options;
@@ -197,8 +198,8 @@ static void read_much(int fd)
 	}
 }
 
-/* Megabytes in both directions at once, with nobody reading the output before all input was taken: nothing is lost, and neither way
- * waits for the other. */
+/* Megabytes in both directions at once, with nobody reading the output before all input was taken: nothing is
+ * lost, and neither way waits for the other. */
 static void test_much_and_slowly(void **state)
 {
 	for (int sockets = 0; sockets < 2; sockets++) {

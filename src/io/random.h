@@ -1,5 +1,6 @@
 /*
- * random.h - bytes that nobody can guess, from the kernel. Any thread; never blocks once the machine has booted.
+ * random.h - bytes that nobody can guess, from the kernel. Any thread; never blocks once the machine has
+ * booted.
  */
 #ifndef IO_RANDOM_H
 #define IO_RANDOM_H
@@ -7,7 +8,8 @@
 #include "base/base.h"
 #include "base/ids.h"
 
-/* Fills `bytes`. Cannot fail: a kernel that has no random numbers to give ends the program, because going on would be unsafe. */
+/* Fills `bytes`. Cannot fail: a kernel that has no random numbers to give ends the program, because going on
+ * would be unsafe. */
 void random_bytes(void *bytes, size_t n);
 
 /* For seeds of maps and jitter. */

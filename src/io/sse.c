@@ -1,7 +1,7 @@
 #include "base/base.h"
 #include "io/sse.h"
 
-/* -- writing ----------------------------------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------------------------- */
 
 static bool breaks_line(struct str s)
 {
@@ -20,8 +20,8 @@ static size_t line_length(struct str text)
 	return n;
 }
 
-/* Takes the first line off `rest`; its end is CR LF, CR or LF. False when `rest` was used up; an end at the very end begins one
- * more, empty line, so that a reader gets back what was written. */
+/* Takes the first line off `rest`; its end is CR LF, CR or LF. False when `rest` was used up; an end at the
+ * very end begins one more, empty line, so that a reader gets back what was written. */
 static bool next_line(struct str *rest, struct str *ret_line)
 {
 	struct str end;
@@ -83,7 +83,7 @@ int sse_retry(struct buf *out, uint64_t ms)
 	return finish(out);
 }
 
-/* -- reading ----------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 void sse_reader_init(struct sse_reader *reader, size_t max)
 {

@@ -1,5 +1,5 @@
-/* Cut anywhere, a stream has the same events; and what is read can be written and reads the same again. The first byte says how the rest
- * is cut. */
+/* Cut anywhere, a stream has the same events; and what is read can be written and reads the same again. The
+ * first byte says how the rest is cut. */
 #include "base/base.h"
 #include "io/sse.h"
 
@@ -7,7 +7,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { EVENT_MAX = 256 /* small, so that inputs reach it */ };
 
-/* Writes each event down anew; returns what ended the reading. Without ids, of which a writer cannot say that there is none again. */
+/* Writes each event down anew; returns what ended the reading. Without ids, of which a writer cannot say that
+ * there is none again. */
 static int rewrite(struct str stream, size_t step, bool ids, struct buf *out)
 {
 	struct sse_reader reader;
@@ -35,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str input = str_from(str_make((const char *)data, size), 1);
 	_cleanup_buf_ struct buf whole = { 0 }, cut = { 0 }, again = { 0 };
-	/* Each event costs at most the names of its fields, an id of EVENT_MAX, and what stood in the stream. */
+	/* Each event costs at most the names of its fields, an id of EVENT_MAX, and what stood in the
+	 * stream. */
 	size_t room = (size + 2) * (EVENT_MAX + 64);
 	int result;
 
@@ -47,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	BUG_ON(!str_eq(buf_str(&whole), buf_str(&cut)));
 	buf_clear(&whole, SIZE_MAX);
 	rewrite(input, SIZE_MAX, false, &whole);
-	/* Written by us, the lines are longer ("data: " for "data"), so that an event at the limit may pass it. */
+	/* Written by us, the lines are longer ("data: " for "data"), so that an event at the limit may pass
+	 * it. */
 	if (rewrite(buf_str(&whole), SIZE_MAX, false, &again) == 0)
 		BUG_ON(!str_eq(buf_str(&whole), buf_str(&again)));
 	return 0;

@@ -1,8 +1,8 @@
 /*
  * supervisor.h - the wire format between child.h and the program mcpx-supervisor.
  *
- * The two are built together and installed together; a supervisor of another SUPERVISOR_VERSION refuses to start. The supervisor
- * is started with the child's environment, and with:
+ * The two are built together and installed together; a supervisor of another SUPERVISOR_VERSION refuses to
+ * start. The supervisor is started with the child's environment, and with:
  *
  *   argv[0]  "mcpx-supervisor"
  *   argv[1]  SUPERVISOR_VERSION
@@ -38,7 +38,8 @@ enum supervisor_argument {
 };
 
 enum supervisor_message_kind {
-	/* To the daemon, in this order: one of the first two, and ENDED after STARTED. Then the supervisor exits. */
+	/* To the daemon, in this order: one of the first two, and ENDED after STARTED. Then the supervisor
+	 * exits. */
 	SUPERVISOR_STARTED = 1, /* value: process id of the child, which is also its group */
 	SUPERVISOR_FAILED = 2,	/* value: enum supervisor_step that failed; detail: errno */
 	SUPERVISOR_ENDED = 3,	/* value: wait status; detail: number of processes that could not be ended */

@@ -1,8 +1,8 @@
 #include "base/base.h"
 #include "io/tail.h"
 
-/* A buffer of twice the size, in which the last half is moved to the front whenever it is full: linear, and always in one
- * piece, which a ring is not. */
+/* A buffer of twice the size, in which the last half is moved to the front whenever it is full: linear, and
+ * always in one piece, which a ring is not. */
 
 enum { TAIL_FIRST = 256 };
 

@@ -1,8 +1,9 @@
 #include "base/base.h"
 #include "io/loop_private.h"
 
-/* All timers stand in one binary heap, ordered by deadline and then by the order of their starts; one libuv timer is set to the
- * first. The heap is an array of pointers to the owners' structs, so starting and stopping allocates nothing once it has grown. */
+/* All timers stand in one binary heap, ordered by deadline and then by the order of their starts; one libuv
+ * timer is set to the first. The heap is an array of pointers to the owners' structs, so starting and
+ * stopping allocates nothing once it has grown. */
 
 enum { HEAP_FIRST = 16 };
 
@@ -57,8 +58,8 @@ static void heap_remove(struct timer_heap *heap, struct timer *timer)
 
 static void timers_fire(uv_timer_t *alarm);
 
-/* Sets libuv's timer to the first of the heap. At least `least_ms` ahead: libuv 1.44 would call a timer that is set to now from
- * its own callback again at once, and never get to its descriptors. */
+/* Sets libuv's timer to the first of the heap. At least `least_ms` ahead: libuv 1.44 would call a timer that
+ * is set to now from its own callback again at once, and never get to its descriptors. */
 static void timers_set_alarm(struct loop *loop, uint64_t least_ms)
 {
 	struct timer_heap *heap = &loop->heap;

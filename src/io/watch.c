@@ -6,8 +6,8 @@ struct watch_handle {
 	struct watch *watch;
 };
 
-/* Epoll reports a hangup (EPOLLHUP) whatever was asked for, and libuv passes it on as all that was asked for. Asking for urgent data, which
- * nobody sends, keeps a descriptor polled for that alone. */
+/* Epoll reports a hangup (EPOLLHUP) whatever was asked for, and libuv passes it on as all that was asked for.
+ * Asking for urgent data, which nobody sends, keeps a descriptor polled for that alone. */
 static int watch_to_uv(unsigned events)
 {
 	return (events & WATCH_READ ? UV_READABLE : 0) | (events & WATCH_WRITE ? UV_WRITABLE : 0) |
@@ -25,8 +25,8 @@ static void watch_event(uv_poll_t *poll, int status, int events)
 	struct watch *watch = container_of(poll, struct watch_handle, poll)->watch;
 	unsigned ready = watch_from_uv(events) & watch->wanted;
 
-	/* The descriptor is in error (EPOLLERR): libuv has stopped polling. Everything asked for is "ready", because the call that
-	 * the owner makes next tells the error. */
+	/* The descriptor is in error (EPOLLERR): libuv has stopped polling. Everything asked for is "ready",
+	 * because the call that the owner makes next tells the error. */
 	if (status < 0) {
 		ready = watch->wanted;
 		uv_poll_start(poll, watch_to_uv(watch->wanted), watch_event);

@@ -225,8 +225,8 @@ static void receive_stray(struct mcp_client *client, struct str id)
 			STR_ARG(str_slice(id, 0, client->limits.noise_keep)));
 }
 
-/* An error that has no id is about a message that the server could not read, or about a notification, which must not be
- * answered. */
+/* An error that has no id is about a message that the server could not read, or about a notification, which
+ * must not be answered. */
 static void receive_anonymous(struct mcp_client *client, const struct jsonrpc_message *message,
 			      struct arena *arena)
 {
@@ -251,7 +251,8 @@ static void receive_response(struct mcp_client *client, const struct jsonrpc_mes
 		receive_anonymous(client, message, arena);
 }
 
-/* The id that an unusable line answers to. Nothing else that a server writes has an id of ours and no method. */
+/* The id that an unusable line answers to. Nothing else that a server writes has an id of ours and no
+ * method. */
 static struct str unusable_id(struct str line, const struct jsonrpc_fault *fault)
 {
 	if (fault->code == 0)
@@ -277,7 +278,8 @@ static void receive_unusable(struct mcp_client *client, struct str line, const s
 		     fault->err.message);
 }
 
-/* Those that run now, not those that their callbacks start. In a bucket they stand in the order of their ids. */
+/* Those that run now, not those that their callbacks start. In a bucket they stand in the order of their
+ * ids. */
 static void fail_all_too_long(struct mcp_client *client)
 {
 	uint64_t last = client->last_id;

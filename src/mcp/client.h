@@ -46,7 +46,8 @@ struct mcp_client_limits {
 	unsigned depth_max;	    /* its nesting; 0: JSON_DEPTH_MAX */
 	size_t requests_max;	    /* requests in flight; one more fails with ERR_BUSY */
 	size_t batch_max;	    /* messages in one batch; a longer one is noise */
-	size_t noise_keep; /* bytes kept of the first line that was no message, and of the first id that no request had */
+	/* bytes kept of the first line that was no message, and of the first id that no request had */
+	size_t noise_keep;
 };
 
 /* Each may be NULL. Views are valid during the call. */
@@ -120,13 +121,13 @@ void mcp_client_release(struct mcp_client *client);
 /*
  * One message as it arrived, without its line end; a blank one is ignored. `too_long`: the transport kept
  * only the beginning. A line that is no message is counted as noise. A response that was too long or
- * malformed ends its request with an error when its id can be told. When it cannot, one that was too long may have been
- * the answer to any: it ends all requests that run.
+ * malformed ends its request with an error when its id can be told. When it cannot, one that was too long may
+ * have been the answer to any: it ends all requests that run.
  *
- * An id that is the number of a request as text is taken for that request, because some servers write all ids as
- * text. An answer with an id that was never sent can only be to the request that runs, when just one does: it fails
- * with ERR_PROTOCOL now rather than at its deadline. So does an error without id that says that a request could not
- * be read (JSON-RPC 2.0, section 5.1).
+ * An id that is the number of a request as text is taken for that request, because some servers write all ids
+ * as text. An answer with an id that was never sent can only be to the request that runs, when just one does:
+ * it fails with ERR_PROTOCOL now rather than at its deadline. So does an error without id that says that a
+ * request could not be read (JSON-RPC 2.0, section 5.1).
  */
 void mcp_client_receive(struct mcp_client *client, struct str line, bool too_long);
 
@@ -168,8 +169,8 @@ struct mcp_message {
 		*params; /* decoded key and raw value; `type` is not looked at; `_meta` is skipped */
 	size_t param_count;
 	struct str meta; /* raw: a caller's `_meta` to be relayed, without the per-hop keys; empty: none */
-	enum mcp_log_level
-		log_level; /* to a modern server: the least level it may send; MCP_LOG_NONE: nothing */
+	/* to a modern server: the least level it may send; MCP_LOG_NONE: nothing */
+	enum mcp_log_level log_level;
 };
 
 /* How long to wait. Both are required: a wait without end is a defect. */

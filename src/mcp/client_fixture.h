@@ -1,5 +1,6 @@
 /*
- * client_fixture.h - the client against a scripted server: what was sent is compared line by line, and lines are fed back.
+ * client_fixture.h - the client against a scripted server: what was sent is compared line by line, and lines
+ * are fed back.
  */
 #ifndef MCP_CLIENT_FIXTURE_H
 #define MCP_CLIENT_FIXTURE_H

@@ -31,8 +31,8 @@ static void listing_finish(struct mcp_listing *listing, int code, const char *fo
 	listing->done(listing, &err);
 }
 
-/* Room doubles, so that any number of pages costs at most twice what the items need. It is no part of the arena,
- * which would keep every array that became too small. */
+/* Room doubles, so that any number of pages costs at most twice what the items need. It is no part of the
+ * arena, which would keep every array that became too small. */
 static void listing_add(struct mcp_listing *listing, struct str item)
 {
 	if (listing->count == listing->room) {

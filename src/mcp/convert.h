@@ -26,11 +26,12 @@ int mcp_convert_result(struct str result, enum mcp_revision revision, struct str
 		       struct arena *arena, struct str *ret_result, struct err *err);
 
 /*
- * A Tool of tools/list for a peer of `revision`, or `tool` itself when nothing needs to change; also when it is
- * no object, which is left to the peer. An input schema becomes one of an object: `"type":"object"` is put in
- * place of a missing or other type, and {"type":"object"} in place of what is no schema at all. Other members of
- * a wrong type are left out: one such tool would cost a strict peer the whole list. So would an output schema
- * that its validator cannot compile (tool_schema.h), or, before 2026-07-28, one of something else than an object.
+ * A Tool of tools/list for a peer of `revision`, or `tool` itself when nothing needs to change; also when it
+ * is no object, which is left to the peer. An input schema becomes one of an object: `"type":"object"` is put
+ * in place of a missing or other type, and {"type":"object"} in place of what is no schema at all. Other
+ * members of a wrong type are left out: one such tool would cost a strict peer the whole list. So would an
+ * output schema that its validator cannot compile (tool_schema.h), or, before 2026-07-28, one of something
+ * else than an object.
  */
 struct str mcp_convert_tool(struct str tool, enum mcp_revision revision, struct arena *arena);
 

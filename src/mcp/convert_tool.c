@@ -1,6 +1,7 @@
 /*
- * Strict clients check each Tool of a list against the schema of their revision, and one that fails costs them the whole list. So what
- * such a client would not take is brought into its nearest right form, or left out when it has none: it was of no use to anybody.
+ * Strict clients check each Tool of a list against the schema of their revision, and one that fails costs
+ * them the whole list. So what such a client would not take is brought into its nearest right form, or left
+ * out when it has none: it was of no use to anybody.
  */
 #include "base/base.h"
 #include "mcp/convert.h"
@@ -8,7 +9,7 @@
 #include "json/writer.h"
 #include "mcp/tool_schema.h"
 
-/* -- whether a member is right ------------------------------------------------------------------------------- */
+/* -- whether a member is right --------------------------------------------------------------------------- */
 
 static bool is_string(const struct json *value, enum mcp_revision revision)
 {
@@ -123,7 +124,8 @@ static bool annotations_fit(const struct json *value, enum mcp_revision revision
 	return json_is(value, JSON_OBJECT);
 }
 
-/* "required" makes clients refuse the tool; we offer no tasks, and servers that know them take calls without. */
+/* "required" makes clients refuse the tool; we offer no tasks, and servers that know them take calls
+ * without. */
 static bool execution_fits(const struct json *value, enum mcp_revision revision)
 {
 	static const struct str words[] = { STR_INIT("optional"), STR_INIT("forbidden") };
@@ -133,7 +135,7 @@ static bool execution_fits(const struct json *value, enum mcp_revision revision)
 	       is_word(json_get(value, STR("taskSupport")), words, ARRAY_LEN(words));
 }
 
-/* -- its nearest right form ------------------------------------------------------------------------------------ */
+/* -- its nearest right form ------------------------------------------------------------------------------ */
 
 /* As a schema, `true` is {} and `false` is what nothing fits; anything else says nothing. */
 static void write_properties(struct json_writer *w, const struct json *properties)
@@ -196,7 +198,7 @@ static void write_annotations(struct json_writer *w, const struct json *annotati
 	json_write_object_end(w);
 }
 
-/* -- tools ------------------------------------------------------------------------------------------------------- */
+/* -- tools ----------------------------------------------------------------------------------------------- */
 
 static const struct tool_member {
 	struct str key;

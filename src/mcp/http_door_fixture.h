@@ -1,5 +1,5 @@
-/* A door behind a real HTTP server on a unix socket, and a peer that speaks to it: bytes in, bytes out. One for a
- * program. */
+/* A door behind a real HTTP server on a unix socket, and a peer that speaks to it: bytes in, bytes out. One
+ * for a program. */
 #ifndef MCP_HTTP_DOOR_FIXTURE_H
 #define MCP_HTTP_DOOR_FIXTURE_H
 

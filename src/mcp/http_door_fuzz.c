@@ -1,8 +1,8 @@
 /*
- * Random histories of the door: each line of the input is a step that a client, the handler or the network takes.
- * The first character says which (see `steps`), the second which of a few connections; the rest is text for it.
- * Whatever comes, what is kept stays within its bounds, every call that the handler holds is its own to answer
- * or is cancelled, and nothing is left when the door has been freed.
+ * Random histories of the door: each line of the input is a step that a client, the handler or the network
+ * takes. The first character says which (see `steps`), the second which of a few connections; the rest is
+ * text for it. Whatever comes, what is kept stays within its bounds, every call that the handler holds is its
+ * own to answer or is cancelled, and nothing is left when the door has been freed.
  */
 #include "base/base.h"
 #include "io/http_connection.h"

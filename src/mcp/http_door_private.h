@@ -108,8 +108,8 @@ void exchange_send(struct door_exchange *exchange, const struct mcp_outgoing *ou
 /* `expected` answers will come, or have come already; none: 202. */
 void exchange_wait(struct door_exchange *exchange, size_t expected);
 
-/* Sends to the GET what the answer to a POST has sent since `from`, and what is still to come. False: nothing is
- * known of it any more. */
+/* Sends to the GET what the answer to a POST has sent since `from`, and what is still to come. False: nothing
+ * is known of it any more. */
 bool exchange_resume(struct door_session *ds, struct http_request *request, struct replay_id from);
 
 void exchanges_drain(struct mcp_http_door *door);

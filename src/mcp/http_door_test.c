@@ -688,7 +688,8 @@ static void a_reader_that_leaves_a_full_stream_is_forgotten(void **state)
 	expect_json("200 OK", HEAD "\"id\":2,\"result\":" TEXT("hi") "}");
 }
 
-/* Log messages may be lost on a full stream; that the list has changed is told when there is room again, once. */
+/* Log messages may be lost on a full stream; that the list has changed is told when there is room again,
+ * once. */
 static void a_slow_listener_hears_of_changes_in_the_end(void **state)
 {
 	static char padding[5000];

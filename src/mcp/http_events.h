@@ -28,8 +28,8 @@ struct events {
 void events_start(struct events *events, struct http_request *request, struct loop *loop,
 		  uint64_t keep_alive_ms, void (*room)(struct events *events));
 
-/* Sends one message, in which line ends become blanks, with an id unless that is empty. While another one waits
- * it is lost, and the value false, unless it `must` arrive: then it waits too. */
+/* Sends one message, in which line ends become blanks, with an id unless that is empty. While another one
+ * waits it is lost, and the value false, unless it `must` arrive: then it waits too. */
 bool events_send(struct events *events, struct str id, struct buf *message, bool must);
 
 /* An event that says nothing but its id (2025-11-25), and, unless 0, when to come back. To begin with. */

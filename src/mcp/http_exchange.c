@@ -144,8 +144,8 @@ static void exchange_room(struct events *events)
 		exchange_finish(exchange);
 }
 
-/* Sends it as an event, and keeps it for a client that has gone or will have missed it. What a slow reader has no
- * room for is lost when it is a hint: progress and log messages. */
+/* Sends it as an event, and keeps it for a client that has gone or will have missed it. What a slow reader
+ * has no room for is lost when it is a hint: progress and log messages. */
 static void exchange_emit(struct door_exchange *exchange, struct buf *message, bool hint)
 {
 	char text[REPLAY_ID_MAX];

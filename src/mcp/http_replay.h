@@ -1,11 +1,11 @@
 /*
- * http_replay.h - the events of one legacy session that its client may ask for again (2025-03-26 to 2025-11-25,
- * transports, "Resumability and Redelivery"). Private to the room.
+ * http_replay.h - the events of one legacy session that its client may ask for again (2025-03-26 to
+ * 2025-11-25, transports, "Resumability and Redelivery"). Private to the room.
  *
- * Every event of a session has an id, which names its stream and its place: "post-3-17" is the event 17 of the
- * answer to a POST, "get-4-18" the event 18 of a stream that began with a GET. Numbers grow over the whole
- * session, so an id stands for all that its stream sent before it. A client that has lost a stream sends the
- * last id it saw in a GET, and gets what came after.
+ * Every event of a session has an id, which names its stream and its place: "post-3-17" is the event 17 of
+ * the answer to a POST, "get-4-18" the event 18 of a stream that began with a GET. Numbers grow over the
+ * whole session, so an id stands for all that its stream sent before it. A client that has lost a stream
+ * sends the last id it saw in a GET, and gets what came after.
  *
  * What is kept is bounded by number, bytes and age. Where room is needed, progress and log messages go before
  * answers, and older events before younger ones; an event that is larger than the bound is not kept. All
@@ -71,8 +71,8 @@ bool replay_id_read(struct str text, struct replay_id *ret_id);
 
 void replay_keep(struct replay *replay, struct replay_id id, struct str message, bool hint);
 
-/* The first event after `event` (NULL: of all) that belongs to the stream of `id` and came after it. NULL: there
- * is none. */
+/* The first event after `event` (NULL: of all) that belongs to the stream of `id` and came after it. NULL:
+ * there is none. */
 const struct replay_event *replay_after(const struct replay *replay, struct replay_id id,
 					const struct replay_event *event);
 

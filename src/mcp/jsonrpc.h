@@ -25,8 +25,8 @@ enum jsonrpc_kind { JSONRPC_REQUEST, JSONRPC_NOTIFICATION, JSONRPC_RESULT, JSONR
 
 struct jsonrpc_message {
 	enum jsonrpc_kind kind;
-	struct str
-		id; /* source text, "\"a\"" or "17"; empty for a notification, and for an error without id */
+	/* source text, "\"a\"" or "17"; empty for a notification, and for an error without id */
+	struct str id;
 	struct str method; /* decoded; requests and notifications */
 	struct str params; /* source text of an object; empty when absent */
 	struct str result; /* source text of any value; JSONRPC_RESULT */
@@ -56,9 +56,9 @@ int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena
 bool jsonrpc_is_batch(struct str text);
 
 /*
- * A walk over an array (a batch, a page of a list, the content of a result) that takes no memory, however many
- * elements there are: 64 MiB of "0,0,0" have 32 million. ERR_INVALID: malformed, or no array; ERR_TOO_LARGE: a
- * limit was passed.
+ * A walk over an array (a batch, a page of a list, the content of a result) that takes no memory, however
+ * many elements there are: 64 MiB of "0,0,0" have 32 million. ERR_INVALID: malformed, or no array;
+ * ERR_TOO_LARGE: a limit was passed.
  */
 struct jsonrpc_elements {
 	struct str rest; /* what is still to be visited; empty at the end */
@@ -70,7 +70,8 @@ bool jsonrpc_element(struct jsonrpc_elements *elements, struct str *ret_item);
 
 /*
  * The source texts of all elements: an array of *ret_count in the arena. They are counted first, so that more
- * than `max` of them (ERR_TOO_LARGE) take no memory at all. `max` is a number that somebody chose, never "any".
+ * than `max` of them (ERR_TOO_LARGE) take no memory at all. `max` is a number that somebody chose, never
+ * "any".
  */
 int jsonrpc_split(struct str array, const struct json_limits *limits, struct arena *arena, size_t max,
 		  const struct str **ret_items, size_t *ret_count, struct err *err);

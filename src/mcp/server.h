@@ -5,7 +5,8 @@
  * which a transport owns (stdio_server.h, http_door.h, or your own) and feeds with messages. The session does
  * the protocol: it answers initialize, ping, server/discover, logging/setLevel and subscriptions/listen
  * itself, checks parameters, routes cancellations, and hands the handler one struct mcp_server_call per
- * request for a list, a tool or a resource. The handler answers each call exactly once, at once or later, in any order.
+ * request for a list, a tool or a resource. The handler answers each call exactly once, at once or later, in
+ * any order.
  *
  * The handler sees the same calls whatever revision the peer speaks. What is sent to a peer is brought into
  * its revision on the way out (convert.h); where nothing needs to change, bytes pass unchanged.
@@ -37,8 +38,8 @@ struct mcp_handler {
 	/* Answer with mcp_answer_result(), mcp_answer_tool_error(), mcp_answer_error(),
 	 * mcp_answer_unknown_tool() or mcp_answer_missing_capability(). */
 	void (*tools_call)(struct mcp_server_call *call);
-	/* May be NULL. The raw Tool of that name as tools_list would answer it, for the HTTP headers that repeat
-	 * its arguments (2026-07-28); empty when it is not known or marks none. At once. */
+	/* May be NULL. The raw Tool of that name as tools_list would answer it, for the HTTP headers that
+	 * repeat its arguments (2026-07-28); empty when it is not known or marks none. At once. */
 	struct str (*find_tool)(struct mcp_server *server, struct str name, struct arena *arena);
 	/* These three together, or all NULL: the server offers no resources. The lists are answered with
 	 * mcp_answer_list(), a read with mcp_answer_contents(), mcp_answer_unknown_resource() or
@@ -111,8 +112,8 @@ struct mcp_server_call {
 	struct str progress_token;  /* raw; empty: the peer wants no progress */
 	struct str client_info,
 		client_capabilities; /* raw, of this request or of the session; may be empty */
-	enum mcp_log_level
-		log_level; /* the least level of log messages that the peer wanted when it sent the request */
+	/* the least level of log messages that the peer wanted when it sent the request */
+	enum mcp_log_level log_level;
 	struct arena *arena; /* lives as long as the call; the handler may allocate from it too */
 	void *owner;	     /* free for the handler */
 
@@ -174,8 +175,8 @@ enum mcp_outgoing_kind {
 struct mcp_outgoing {
 	enum mcp_outgoing_kind kind;
 	void *route;
-	struct buf
-		*text; /* one message without line end; the transport may take its storage with buf_take() */
+	/* one message without line end; the transport may take its storage with buf_take() */
+	struct buf *text;
 	int64_t error_code; /* MCP_OUT_ANSWER: the code when it is an error, else 0 */
 	bool refused;	    /* the protocol's error, not the handler's (HTTP: 400 or 404 if modern) */
 	bool for_all;	    /* it answers the text that came with `route` as a whole, not one message in it */

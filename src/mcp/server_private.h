@@ -44,7 +44,8 @@ void serve_resources_read(struct mcp_server_call *call, const struct mcp_incomin
 void serve_list(struct mcp_server_call *call, const struct mcp_incoming *in,
 		void (*list)(struct mcp_server_call *call));
 
-/* What stands around the members of a result that a modern peer may cache. The first initialises the buffer. */
+/* What stands around the members of a result that a modern peer may cache. The first initialises the
+ * buffer. */
 void cacheable_result_begin(struct buf *result, const struct mcp_server_call *call);
 void cacheable_result_end(struct buf *result, const struct mcp_server_call *call);
 

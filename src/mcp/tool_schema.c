@@ -21,8 +21,8 @@ static bool group_is_plain(struct str rest)
 	       str_starts_with(rest, STR("?=")) || str_starts_with(rest, STR("?!"));
 }
 
-/* Escapes that mean the same in and out of Unicode mode; code points, properties and back-references are not among
- * them. */
+/* Escapes that mean the same in and out of Unicode mode; code points, properties and back-references are not
+ * among them. */
 static bool escape_is_plain(char c, bool in_class)
 {
 	return c && (memchr("dDwWsStnrfv^$\\.*+?()[]{}|/", c, sizeof("dDwWsStnrfv^$\\.*+?()[]{}|/") - 1) ||
@@ -130,7 +130,7 @@ static bool ranges_are_plain(struct str pattern)
 	return true;
 }
 
-/* -- kinds of keywords ------------------------------------------------------------------------------------- */
+/* -- kinds of keywords ----------------------------------------------------------------------------------- */
 
 static bool check_pattern(const struct schema_check *check, const struct json *value)
 {
@@ -275,7 +275,7 @@ static bool check_reference(const struct schema_check *check, const struct json 
 	return false;
 }
 
-/* -- schemas ----------------------------------------------------------------------------------------------- */
+/* -- schemas --------------------------------------------------------------------------------------------- */
 
 static const struct keyword {
 	struct str name;

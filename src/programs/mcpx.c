@@ -1,4 +1,5 @@
-/* mcpx - the command line. It links what a command needs to be typed, parsed and shown, and nothing of the daemon. */
+/* mcpx - the command line. It links what a command needs to be typed, parsed and shown, and nothing of the
+ * daemon. */
 #include "base/base.h"
 #include "cli/cli.h"
 

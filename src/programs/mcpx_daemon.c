@@ -1,5 +1,6 @@
 /*
- * mcpx-daemon - the daemon's program. `mcpx daemon` becomes it by execve(2), so that the command line itself links nothing that the daemon needs.
+ * mcpx-daemon - the daemon's program. `mcpx daemon` becomes it by execve(2), so that the command line itself
+ * links nothing that the daemon needs.
  *
  *	mcpx-daemon [--detached] [--config FILE] [flags of settings]
  */
@@ -13,7 +14,8 @@
 #include <malloc.h>
 
 enum {
-	/* Large blocks go back to the system when they are freed: without this a daemon that once passed on a large result would keep its memory. */
+	/* Large blocks go back to the system when they are freed: without this a daemon that once passed on a
+	 * large result would keep its memory. */
 	MMAP_THRESHOLD = 256 * 1024,
 	EXIT_USAGE = 2,
 	EXIT_BUSY = 75, /* another daemon serves the same files: whoever started this one may use that */
@@ -27,7 +29,8 @@ static int complain(const struct err *err)
 	return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-/* Whoever started us in the background waits for the end of our standard output. It stays taken, so that nothing else gets its number. */
+/* Whoever started us in the background waits for the end of our standard output. It stays taken, so that
+ * nothing else gets its number. */
 static void tell_ready(void)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);

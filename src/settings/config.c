@@ -261,7 +261,7 @@ void config_server_limits(const struct config_server *server, const struct setti
 	*ret_limits = limits;
 }
 
-/* -- showing ------------------------------------------------------------------------------------------------------------- */
+/* -- showing --------------------------------------------------------------------------------------------- */
 
 static void write_names(struct json_writer *w, struct str key, const struct variable *variables, size_t count)
 {

@@ -95,15 +95,17 @@ struct config {
 int config_load(struct config **ret_config, const struct settings *set, const struct environment *environment,
 		struct str cwd, struct err *err);
 
-/* Reads the files of `old` again, in the same order; one that vanished counts as empty. `old` stays as it is. */
+/* Reads the files of `old` again, in the same order; one that vanished counts as empty. `old` stays as it
+ * is. */
 int config_reload(struct config **ret_config, const struct config *old, const struct settings *set,
 		  const struct environment *environment, struct err *err);
 
-/* Whether a file that was loaded is gone: for ever, or because an editor is just about to put the next one into its place. */
+/* Whether a file that was loaded is gone: for ever, or because an editor is just about to put the next one
+ * into its place. */
 bool config_lacks_file(const struct config *config);
 
-/* A file in a place of the search where none was when the configuration was loaded. It does not belong to it: whoever searches now finds another set of files.
- * NULL when there is none. */
+/* A file in a place of the search where none was when the configuration was loaded. It does not belong to it:
+ * whoever searches now finds another set of files. NULL when there is none. */
 const struct config_source *config_appeared(const struct config *config);
 
 void config_free(struct config **config);

@@ -82,7 +82,8 @@ static void claim_namespace(struct config_loader *l, struct config_server *serve
 		map_set(taken, server->namespace, server);
 }
 
-/* The number that a server without one of its own goes by: of the files the nearest counts, a flag or the environment more. */
+/* The number that a server without one of its own goes by: of the files the nearest counts, a flag or the
+ * environment more. */
 static int64_t pool_number(const struct config_loader *l, enum setting setting)
 {
 	/* What the set has from files is from before a reload. */

@@ -109,7 +109,7 @@ struct config_loader {
 	struct config_ignored_node *ignored, **ignored_tail;
 };
 
-/* -- config_file.c ------------------------------------------------------------------------------------------------------- */
+/* -- config_file.c --------------------------------------------------------------------------------------- */
 
 /* Reads and parses the file at `path`: an object at its root, or ERR_INVALID with line and column. Release it
  * with config_file_release(). */
@@ -134,15 +134,16 @@ int config_check_duplicates(const struct config_file *file, const struct spot *s
 void config_note_ignored(struct config_loader *l, const struct config_file *file, const struct spot *spot,
 			 struct str key, bool unclaimed);
 
-/* `path` as written in a file or a flag, made absolute: "~/" is $HOME, everything relative starts at `base`. */
+/* `path` as written in a file or a flag, made absolute: "~/" is $HOME, everything relative starts at
+ * `base`. */
 struct str config_resolve(const struct config_loader *l, struct str base, struct str path);
 
-/* -- config_search.c ----------------------------------------------------------------------------------------------------- */
+/* -- config_search.c ------------------------------------------------------------------------------------- */
 
 /* Fills contents->files, with their documents, and the sources. */
 int config_search(struct config_loader *l, struct err *err);
 
-/* -- config_settings.c --------------------------------------------------------------------------------------------------- */
+/* -- config_settings.c ----------------------------------------------------------------------------------- */
 
 /* The value that `json` at `spot` gives a setting, with ${NAME} expanded in its strings. */
 int config_setting_value(struct config_loader *l, const struct config_file *file, const struct spot *spot,
@@ -152,10 +153,10 @@ int config_setting_value(struct config_loader *l, const struct config_file *file
 /* Takes settings, the pool block and servers out of a file. Farther files come later. */
 int config_take(struct config_loader *l, const struct config_file *file, struct err *err);
 
-/* -- config_block.c ------------------------------------------------------------------------------------------------------ */
+/* -- config_block.c -------------------------------------------------------------------------------------- */
 
-/* Reads an `mcpx` block, whose own path is `path`. `at` is the spot of its first member; after an error, of the member that the error
- * is about. The message says which field and leaves the place to the caller. */
+/* Reads an `mcpx` block, whose own path is `path`. `at` is the spot of its first member; after an error, of
+ * the member that the error is about. The message says which field and leaves the place to the caller. */
 int config_block_read(struct config_loader *l, struct config_block *block, const struct config_file *file,
 		      struct str path, struct spot *at, const struct json *object, struct err *err);
 
@@ -163,13 +164,13 @@ int config_block_read(struct config_loader *l, struct config_block *block, const
 int config_pool_field(struct config_loader *l, struct str key, const struct json *value, bool *ret_known,
 		      struct err *err);
 
-/* -- config_server.c ----------------------------------------------------------------------------------------------------- */
+/* -- config_server.c ------------------------------------------------------------------------------------- */
 
 /* Reads one entry of mcpServers. What is wrong with it is kept in the server. */
 void config_server_read(struct config_loader *l, const struct config_file *file, const struct spot *spot,
 			const struct json *name, const struct json *entry);
 
-/* -- config_merge.c ------------------------------------------------------------------------------------------------------ */
+/* -- config_merge.c -------------------------------------------------------------------------------------- */
 
 /* Aliases, namespaces, filters, requirements: what depends on more than one entry. Fills the arrays of
  * `config`. */

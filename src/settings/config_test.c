@@ -121,7 +121,7 @@ static void is_list(struct setting_items items, const char *joined)
 	assert_string_equal(text, joined);
 }
 
-/* -- the search ---------------------------------------------------------------------------------------------------------- */
+/* -- the search ------------------------------------------------------------------------------------------ */
 
 /* The files that were read, nearest first, without the scratch directory; what the machine has outside is
  * left out. */
@@ -321,7 +321,7 @@ static void a_file_of_somebody_else_is_not_found_by_searching(void **state)
 			    "not read: it belongs to another user; name it with --config to read it");
 }
 
-/* -- files --------------------------------------------------------------------------------------------------------------- */
+/* -- files ----------------------------------------------------------------------------------------------- */
 
 static void a_broken_file_is_an_error_with_its_place(void **state)
 {
@@ -477,7 +477,7 @@ static void an_unknown_key_of_the_pool_is_refused(void **state)
 		"should guard: remove it, and hide tools with excludeTools where that is enough");
 }
 
-/* -- servers ------------------------------------------------------------------------------------------------------------- */
+/* -- servers --------------------------------------------------------------------------------------------- */
 
 static void a_server_is_read_whole(void **state)
 {
@@ -791,7 +791,7 @@ static void a_server_can_require_variables_and_servers(void **state)
 	assert_null(server(w, "e")->error);
 }
 
-/* -- changes ------------------------------------------------------------------------------------------------------------- */
+/* -- changes --------------------------------------------------------------------------------------------- */
 
 static void a_change_is_noticed_by_contents(void **state)
 {
@@ -885,7 +885,7 @@ static void a_reload_of_a_broken_file_leaves_the_old_one(void **state)
 	assert_string_equal(server(w, "s")->process.command.p, "x");
 }
 
-/* -- showing ------------------------------------------------------------------------------------------------------------- */
+/* -- showing --------------------------------------------------------------------------------------------- */
 
 static void a_server_is_shown_without_its_secrets(void **state)
 {

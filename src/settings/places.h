@@ -34,8 +34,8 @@ struct places {
 int places_find(struct places *places, const struct settings *set, const struct config *config,
 		const struct environment *environment, struct arena *arena, struct err *err);
 
-/* Creates the directories with mode 0700. A state or cache directory of ours that is open to others is closed;
- * one that belongs to somebody else is ERR_DENIED. */
+/* Creates the directories with mode 0700. A state or cache directory of ours that is open to others is
+ * closed; one that belongs to somebody else is ERR_DENIED. */
 int places_prepare(const struct places *places, struct err *err);
 
 #endif

@@ -67,7 +67,7 @@ const struct setting_layer *settings_top(const struct settings *set, enum settin
 	return slot->layers[source];
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 static const struct setting_value *value_of(const struct settings *set, enum setting setting,
 					    enum setting_kind kind)
@@ -122,7 +122,7 @@ enum setting_source settings_source(const struct settings *set, enum setting set
 	return settings_top(set, setting)->source;
 }
 
-/* -- the environment ----------------------------------------------------------------------------------------------------- */
+/* -- the environment ------------------------------------------------------------------------------------- */
 
 static int add_variable(struct settings *set, enum setting setting, struct str name, struct str text,
 			struct err *err)
@@ -214,7 +214,7 @@ bool settings_next_misspelt(const struct environment *environment, size_t *at, s
 	return false;
 }
 
-/* -- configuration files ------------------------------------------------------------------------------------------------- */
+/* -- configuration files --------------------------------------------------------------------------------- */
 
 static struct setting_layer *layer_of_file(const struct config_setting *from, struct arena *arena)
 {
@@ -330,7 +330,7 @@ int settings_load(struct settings *set, struct config **ret_config, const struct
 	return 0;
 }
 
-/* -- changes at run time ------------------------------------------------------------------------------------------------- */
+/* -- changes at run time --------------------------------------------------------------------------------- */
 
 bool settings_unset_runtime(struct settings *set, enum setting setting)
 {

@@ -44,7 +44,8 @@ enum setting_source {
 	SETTING_FROM_CALL
 };
 
-/* A list of strings. An element of a `paths` setting whose .p is NULL is the null of the configuration file. */
+/* A list of strings. An element of a `paths` setting whose .p is NULL is the null of the configuration
+ * file. */
 struct setting_items {
 	const struct str *items;
 	size_t count;
@@ -54,7 +55,7 @@ struct setting_items {
 struct settings *settings_new(void);
 void settings_free(struct settings **set);
 
-/* -- reading ------------------------------------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 bool settings_bool(const struct settings *set, enum setting setting);
 int64_t settings_int(const struct settings *set, enum setting setting);
@@ -69,7 +70,7 @@ struct setting_items settings_items(const struct settings *set, enum setting set
 
 enum setting_source settings_source(const struct settings *set, enum setting setting);
 
-/* -- layers -------------------------------------------------------------------------------------------------------------- */
+/* -- layers ---------------------------------------------------------------------------------------------- */
 
 /*
  * One argument of a command line, with the one that follows it (NULL at the end): "--pool-max=3",
@@ -85,9 +86,9 @@ int settings_add_flag(struct settings *set, struct str command, const char *argu
  * with two values are an error. */
 int settings_add_environment(struct settings *set, const struct environment *environment, struct err *err);
 
-/* Finds the next variable that is nobody's and looks like a setting's, from entry *at on, which it moves: a slip of the
- * pen, which has no effect and says nothing. *ret_meant is the setting's name for it. Other names beginning with
- * MCPX_ belong to scripts and sessions. False when there is no other. */
+/* Finds the next variable that is nobody's and looks like a setting's, from entry *at on, which it moves: a
+ * slip of the pen, which has no effect and says nothing. *ret_meant is the setting's name for it. Other names
+ * beginning with MCPX_ belong to scripts and sessions. False when there is no other. */
 bool settings_next_misspelt(const struct environment *environment, size_t *at, struct str *ret_name,
 			    struct str *ret_meant);
 
@@ -100,7 +101,7 @@ int settings_add_config(struct settings *set, const struct config *config, bool 
 int settings_load(struct settings *set, struct config **ret_config, const struct environment *environment,
 		  struct str cwd, struct err *err);
 
-/* -- changes at run time ------------------------------------------------------------------------------------------------- */
+/* -- changes at run time --------------------------------------------------------------------------------- */
 
 /* What came of a change: in force now, or why not. */
 struct setting_change {
@@ -117,7 +118,7 @@ int settings_set_runtime(struct settings *set, enum setting setting, struct str 
 /* Takes the override back: true when there was one. */
 bool settings_unset_runtime(struct settings *set, enum setting setting);
 
-/* -- one call ------------------------------------------------------------------------------------------------------------ */
+/* -- one call -------------------------------------------------------------------------------------------- */
 
 /*
  * The X-Mcpx-Settings header: a JSON object from path to text. A client sends the call-scoped settings that

@@ -30,16 +30,16 @@ struct setting_override {
 struct setting_slot {
 	struct setting_layer *layers[SETTING_SOURCE_COUNT]; /* the nearest file in front */
 	struct setting_override *override;
-	struct str
-		pending; /* not hot, and a reloaded file says this from the next start on; .p NULL otherwise */
+	/* not hot, and a reloaded file says this from the next start on; .p NULL otherwise */
+	struct str pending;
 };
 
 struct settings {
 	const struct settings *base; /* in the set of a call: what lies below it, and no slots of its own */
 	struct setting_layer *call;
 	struct setting_slot *slots;
-	struct arena
-		arena; /* defaults, environment, flags, and what files say of settings that are not hot */
+	/* defaults, environment, flags, and what files say of settings that are not hot */
+	struct arena arena;
 	struct arena hot_arena; /* what files say of hot settings, and pending texts: replaced by a reload */
 	bool has_config;
 };

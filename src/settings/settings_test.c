@@ -361,7 +361,7 @@ static void a_malformed_header_is_told_and_has_no_effect(void **state)
 	settings_free(&set);
 }
 
-/* -- files --------------------------------------------------------------------------------------------------------------- */
+/* -- files ----------------------------------------------------------------------------------------------- */
 
 struct loaded {
 	struct scratch scratch;

@@ -35,8 +35,8 @@ int setting_value_parse(struct setting_value *value, const struct setting_declar
 int setting_value_check(const struct setting_value *value, const struct setting_declaration *declaration,
 			struct err *err);
 
-/* Reads a value of a configuration file as it stands there. Its form is for setting_value_check() to judge, when
- * ${NAME} in it has been replaced. */
+/* Reads a value of a configuration file as it stands there. Its form is for setting_value_check() to judge,
+ * when ${NAME} in it has been replaced. */
 int setting_value_from_json(struct setting_value *value, const struct setting_declaration *declaration,
 			    const struct json *json, struct arena *arena, struct err *err);
 

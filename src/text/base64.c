@@ -1,6 +1,7 @@
 /*
- * Whole groups, three bytes and four characters, go through two loops without branches, eight characters at a time. What is special, the
- * padded last group and everything that is wrong, is left by them for slower code that can say where it is.
+ * Whole groups, three bytes and four characters, go through two loops without branches, eight characters at a
+ * time. What is special, the padded last group and everything that is wrong, is left by them for slower code
+ * that can say where it is.
  */
 #include "base/base.h"
 #include "text/base64.h"
@@ -35,7 +36,7 @@ static const uint8_t values[256] = {
 };
 /* clang-format on */
 
-/* -- encoding --------------------------------------------------------------------------------------------------------- */
+/* -- encoding -------------------------------------------------------------------------------------------- */
 
 size_t base64_encoded_size(size_t n)
 {
@@ -53,7 +54,8 @@ static uint64_t load_bits(const uint8_t *in)
 	return bits;
 }
 
-/* The characters of whole groups; `n` is a multiple of three. Reads eight bytes to use six, so the end goes the slower way. */
+/* The characters of whole groups; `n` is a multiple of three. Reads eight bytes to use six, so the end goes
+ * the slower way. */
 static void encode_groups(char *out, const uint8_t *in, size_t n)
 {
 	for (; n >= 8; n -= 6, in += 6, out += 8) {
@@ -136,7 +138,7 @@ int base64_encoder_end(struct base64_encoder *encoder, struct buf *out)
 	return base64_encode(out, rest);
 }
 
-/* -- decoding --------------------------------------------------------------------------------------------------------- */
+/* -- decoding -------------------------------------------------------------------------------------------- */
 
 static uint64_t value_of(char c)
 {
@@ -198,8 +200,8 @@ static int wrong_at(struct err *err, uint64_t offset, const char *what)
 			 (size_t)offset);
 }
 
-/* Says what is wrong with a group that neither function above takes. `group` has 1 to 4 characters, fewer at the end of the
- * text; `offset` is that of the first. */
+/* Says what is wrong with a group that neither function above takes. `group` has 1 to 4 characters, fewer at
+ * the end of the text; `offset` is that of the first. */
 static int explain(struct str group, uint64_t offset, struct err *err)
 {
 	size_t at = 0;

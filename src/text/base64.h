@@ -1,6 +1,6 @@
 /*
- * base64.h - base 64 (RFC 4648 section 4), strict: the standard alphabet, padding required, no blanks or line ends, and the unused
- * bits of the last character zero, so that every byte string has exactly one spelling.
+ * base64.h - base 64 (RFC 4648 section 4), strict: the standard alphabet, padding required, no blanks or line
+ * ends, and the unused bits of the last character zero, so that every byte string has exactly one spelling.
  *
  * Whole texts, or large bodies piece by piece with the encoder and decoder. Pure; any thread.
  */
@@ -28,14 +28,15 @@ void base64_encode_into(char *out, struct str bytes);
 /* Appends the text of `bytes`. ERR_TOO_LARGE when `out` is full. */
 int base64_encode(struct buf *out, struct str bytes);
 
-/* Writes at most base64_decoded_bound(text.n) bytes to `out`, which may be text.p itself. ERR_INVALID with err->offset of the first
- * character that is wrong; `out` is clobbered then. */
+/* Writes at most base64_decoded_bound(text.n) bytes to `out`, which may be text.p itself. ERR_INVALID with
+ * err->offset of the first character that is wrong; `out` is clobbered then. */
 int base64_decode_into(char *out, struct str text, size_t *ret_n, struct err *err);
 
-/* Appends the bytes of `text`. ERR_INVALID, or ERR_TOO_LARGE when `out` is full; nothing was appended then. */
+/* Appends the bytes of `text`. ERR_INVALID, or ERR_TOO_LARGE when `out` is full; nothing was appended
+ * then. */
 int base64_decode(struct buf *out, struct str text, struct err *err);
 
-/* -- by pieces -------------------------------------------------------------------------------------------------------- */
+/* -- by pieces ------------------------------------------------------------------------------------------- */
 
 /* Zeroed to begin with. */
 struct base64_encoder {
@@ -43,8 +44,8 @@ struct base64_encoder {
 	unsigned rest_n;
 };
 
-/* Appends the characters that are certain so far; _end() appends the last, with padding, and makes it ready for the next text.
- * ERR_TOO_LARGE when `out` is full. */
+/* Appends the characters that are certain so far; _end() appends the last, with padding, and makes it ready
+ * for the next text. ERR_TOO_LARGE when `out` is full. */
 int base64_encoder_add(struct base64_encoder *encoder, struct buf *out, struct str bytes);
 int base64_encoder_end(struct base64_encoder *encoder, struct buf *out);
 
@@ -56,8 +57,9 @@ struct base64_decoder {
 	uint64_t seen; /* characters so far, for err->offset */
 };
 
-/* Appends the bytes of a piece of the text. ERR_INVALID (the offset counts from the start of the first piece) or ERR_TOO_LARGE; the
- * decoder must not be used after either. _end() is ERR_INVALID when characters are missing. */
+/* Appends the bytes of a piece of the text. ERR_INVALID (the offset counts from the start of the first piece)
+ * or ERR_TOO_LARGE; the decoder must not be used after either. _end() is ERR_INVALID when characters are
+ * missing. */
 int base64_decoder_add(struct base64_decoder *decoder, struct buf *out, struct str text, struct err *err);
 int base64_decoder_end(struct base64_decoder *decoder, struct err *err);
 

@@ -1,5 +1,6 @@
-/* The first byte is the size of the pieces, the rest the text. Whole and by pieces give the same bytes or the same error, and what is
- * accepted is spelled as it would be written. The same bytes are also encoded and read back. */
+/* The first byte is the size of the pieces, the rest the text. Whole and by pieces give the same bytes or the
+ * same error, and what is accepted is spelled as it would be written. The same bytes are also encoded and
+ * read back. */
 #include "base/base.h"
 #include "text/base64.h"
 

@@ -192,7 +192,7 @@ static void test_bounded(void **state)
 	assert_int_equal(base64_encode(&out, STR("foo")), 0);
 }
 
-/* -- by pieces -------------------------------------------------------------------------------------------------------- */
+/* -- by pieces ------------------------------------------------------------------------------------------- */
 
 static void encode_by(size_t piece, struct str bytes, struct buf *out)
 {

@@ -1,7 +1,7 @@
 /*
- * A "*" is tried with nothing first and given one more character whenever the rest fails. Only the last "*" needs to be tried again,
- * because an earlier one that was given more could only skip what the later one can skip as well; so there is no recursion and
- * nothing exponential.
+ * A "*" is tried with nothing first and given one more character whenever the rest fails. Only the last "*"
+ * needs to be tried again, because an earlier one that was given more could only skip what the later one can
+ * skip as well; so there is no recursion and nothing exponential.
  */
 #include "base/base.h"
 #include "text/glob.h"
@@ -29,7 +29,7 @@ static bool at_char(struct str s, size_t at, char c)
 	return at < s.n && s.p[at] == c;
 }
 
-/* -- classes ---------------------------------------------------------------------------------------------------------- */
+/* -- classes --------------------------------------------------------------------------------------------- */
 
 /* The class whose "[" is at `at`: where its members are. A "]" in the first place is a member. */
 struct glob_class {
@@ -74,7 +74,7 @@ static bool class_holds(struct str glob, const struct glob_class *set, uint32_t 
 	return false;
 }
 
-/* -- checking --------------------------------------------------------------------------------------------------------- */
+/* -- checking -------------------------------------------------------------------------------------------- */
 
 bool glob_magic(struct str text)
 {
@@ -148,7 +148,7 @@ int glob_check(struct str text, struct err *err)
 	return r;
 }
 
-/* -- matching --------------------------------------------------------------------------------------------------------- */
+/* -- matching -------------------------------------------------------------------------------------------- */
 
 /* Whether what stands at *g, which is no "*", matches the character at *n; moves both behind it then. */
 static bool match_one(struct str glob, size_t *g, struct str name, size_t *n)

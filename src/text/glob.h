@@ -6,9 +6,9 @@
  *   [a-z_]   one of these; "]" is itself in the first place, "-" in the first or last
  *   [!a-z_]  one that is none of these
  *
- * Everything else stands for itself, also a backslash; write [*] for a star. Characters are code points; a broken byte of a
- * name counts as one that only "*", "?" and [!...] match. Case matters. Matching needs no memory and at most pattern length
- * times name length steps. Pure; any thread.
+ * Everything else stands for itself, also a backslash; write [*] for a star. Characters are code points; a
+ * broken byte of a name counts as one that only "*", "?" and [!...] match. Case matters. Matching needs no
+ * memory and at most pattern length times name length steps. Pure; any thread.
  */
 #ifndef TEXT_GLOB_H
 #define TEXT_GLOB_H
@@ -23,8 +23,8 @@ enum { GLOB_TEXT_MAX = 1024 };
 /* Whether `text` holds one of * ? [ and so is a glob where patterns and plain names are mixed. */
 bool glob_magic(struct str text);
 
-/* 0, or ERR_INVALID (a class that does not end, a range that runs backwards, [^...], broken UTF-8) or ERR_TOO_LARGE. The
- * message names the column; err->column and err->offset are set. */
+/* 0, or ERR_INVALID (a class that does not end, a range that runs backwards, [^...], broken UTF-8) or
+ * ERR_TOO_LARGE. The message names the column; err->column and err->offset are set. */
 int glob_check(struct str text, struct err *err);
 
 /* Whether the whole `name` matches. `glob` has passed glob_check(). */

@@ -45,7 +45,8 @@ static bool element_matches(struct str glob, size_t *g, uint32_t c)
 	return found != negated;
 }
 
-/* The definition as a table: reached[i] says whether what came of the glob so far matches the first i bytes of the name. */
+/* The definition as a table: reached[i] says whether what came of the glob so far matches the first i bytes
+ * of the name. */
 static bool matches_by_table(struct str glob, struct str name)
 {
 	bool reached[NAME_MAX_HERE + 1] = { true };

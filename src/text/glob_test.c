@@ -215,7 +215,8 @@ static void test_longest(void **state)
 	assert_string_equal(err.message, message);
 }
 
-/* What is exponential for a matcher that tries every star again: a hundred of them, and a name that fails at its last byte. */
+/* What is exponential for a matcher that tries every star again: a hundred of them, and a name that fails at
+ * its last byte. */
 static void test_many_stars(void **state)
 {
 	char glob[201], name[4001];
@@ -231,7 +232,8 @@ static void test_many_stars(void **state)
 	assert_false(matches(glob, name));
 }
 
-/* A matcher that is obviously right, and exponential: against all short globs and names over a small alphabet. */
+/* A matcher that is obviously right, and exponential: against all short globs and names over a small
+ * alphabet. */
 static bool matches_slowly(const char *glob, const char *name)
 {
 	if (*glob == '\0')

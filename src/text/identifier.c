@@ -3,8 +3,8 @@
 #include "base/character.h"
 #include "text/utf8.h"
 
-/* ECMAScript 2024, section 12.7.2: reserved words, those of strict code and modules (which scripts are), and the names that
- * cannot be bound or assigned there. */
+/* ECMAScript 2024, section 12.7.2: reserved words, those of strict code and modules (which scripts are), and
+ * the names that cannot be bound or assigned there. */
 static const struct str reserved_words[] = {
 	STR_INIT("await"),	STR_INIT("break"),     STR_INIT("case"),       STR_INIT("catch"),
 	STR_INIT("class"),	STR_INIT("const"),     STR_INIT("continue"),   STR_INIT("debugger"),
@@ -34,8 +34,8 @@ static const struct str our_names[] = {
 	STR_INIT("mcpx"),
 };
 
-/* Globals without which neither the generated client nor any script works. fetch, crypto, performance and the like are not among
- * them: servers of those names are common, and theirs is the better claim. */
+/* Globals without which neither the generated client nor any script works. fetch, crypto, performance and the
+ * like are not among them: servers of those names are common, and theirs is the better claim. */
 static const struct str global_names[] = {
 	STR_INIT("globalThis"),	 STR_INIT("global"),	  STR_INIT("process"),	  STR_INIT("console"),
 	STR_INIT("require"),	 STR_INIT("module"),	  STR_INIT("exports"),	  STR_INIT("Deno"),
@@ -49,7 +49,8 @@ static const struct str global_names[] = {
 	STR_INIT("TextEncoder"), STR_INIT("TextDecoder"), STR_INIT("setTimeout"), STR_INIT("clearTimeout"),
 };
 
-/* Properties that the language looks up by itself, on await, JSON.stringify(), conversion to text and in literals. */
+/* Properties that the language looks up by itself, on await, JSON.stringify(), conversion to text and in
+ * literals. */
 static const struct str looked_up[] = {
 	STR_INIT("then"),
 	STR_INIT("toJSON"),

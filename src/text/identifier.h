@@ -1,9 +1,10 @@
 /*
  * identifier.h - names of servers and tools as identifiers of scripts.
  *
- * Every character outside [A-Za-z0-9_] becomes "_", a leading digit gets "_" in front, an empty name is "_". A result that would be
- * a reserved word or hide something a script needs gets "_" behind it: "my-server" is my_server, "3d" is _3d, "delete" is
- * delete_. Different names may become the same identifier; telling them apart is the business of who holds all names. Pure.
+ * Every character outside [A-Za-z0-9_] becomes "_", a leading digit gets "_" in front, an empty name is "_".
+ * A result that would be a reserved word or hide something a script needs gets "_" behind it: "my-server" is
+ * my_server, "3d" is _3d, "delete" is delete_. Different names may become the same identifier; telling them
+ * apart is the business of who holds all names. Pure.
  */
 #ifndef TEXT_IDENTIFIER_H
 #define TEXT_IDENTIFIER_H
@@ -13,11 +14,11 @@
 #include "base/str.h"
 
 enum identifier_use {
-	/* A variable, also on globalThis: avoids the reserved words of ECMAScript 2024, our helpers (call, emit, ...) and the
-	 * global names of the language and of the runtimes. */
+	/* A variable, also on globalThis: avoids the reserved words of ECMAScript 2024, our helpers (call,
+	 * emit, ...) and the global names of the language and of the runtimes. */
 	IDENTIFIER_NAMESPACE,
-	/* A property, where reserved words are harmless: avoids only what the language itself looks up (then, toJSON,
-	 * __proto__, ...) and so would call by accident. */
+	/* A property, where reserved words are harmless: avoids only what the language itself looks up (then,
+	 * toJSON, __proto__, ...) and so would call by accident. */
 	IDENTIFIER_TOOL
 };
 

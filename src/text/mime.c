@@ -2,7 +2,7 @@
 #include "text/mime.h"
 #include "text/utf8.h"
 
-/* -- by name ---------------------------------------------------------------------------------------------------------- */
+/* -- by name --------------------------------------------------------------------------------------------- */
 
 struct extension {
 	struct str text, type; /* the text with its dot */
@@ -166,7 +166,7 @@ struct str mime_by_name(struct str name)
 	return none;
 }
 
-/* -- by content ------------------------------------------------------------------------------------------------------- */
+/* -- by content ------------------------------------------------------------------------------------------ */
 
 struct signature {
 	size_t offset;
@@ -318,7 +318,7 @@ struct str mime_guess(struct str name, struct str head)
 	return looks_like_text(head) ? STR("text/plain") : STR("application/octet-stream");
 }
 
-/* -- types ------------------------------------------------------------------------------------------------------------ */
+/* -- types ----------------------------------------------------------------------------------------------- */
 
 struct str mime_essence(struct str type)
 {

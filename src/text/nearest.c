@@ -1,7 +1,8 @@
 #include "base/base.h"
 #include "text/nearest.h"
 
-/* Three rows of the table of distances between prefixes (optimal string alignment): the current one and the two above. */
+/* Three rows of the table of distances between prefixes (optimal string alignment): the current one and the
+ * two above. */
 struct rows {
 	size_t row[3][NEAREST_WORD_MAX + 1];
 	size_t *above2, *above, *current;

@@ -5,8 +5,9 @@
  *	... nearest_consider(&nearest, word) for each word there is ...
  *	if (nearest.best.n) "did you mean " nearest.best
  *
- * Words are compared by edits: one character put in, taken out or changed, or two neighbours swapped. Three letters may hide one slip, six
- * two and so on; what is farther away is another word. Of equally near words the first is kept. Pure; any thread.
+ * Words are compared by edits: one character put in, taken out or changed, or two neighbours swapped. Three
+ * letters may hide one slip, six two and so on; what is farther away is another word. Of equally near words
+ * the first is kept. Pure; any thread.
  */
 #ifndef TEXT_NEAREST_H
 #define TEXT_NEAREST_H

@@ -1,7 +1,7 @@
 /*
- * utf8proc knows the characters; the order of combining marks is ours. Its own utf8proc_map() sorts them by swapping neighbours, which
- * takes a minute for a megabyte of marks in the wrong order. Here long runs of marks are sorted by counting, so that the time stays
- * proportional to the text.
+ * utf8proc knows the characters; the order of combining marks is ours. Its own utf8proc_map() sorts them by
+ * swapping neighbours, which takes a minute for a megabyte of marks in the wrong order. Here long runs of
+ * marks are sorted by counting, so that the time stays proportional to the text.
  */
 #include "base/base.h"
 #include "text/normal.h"
@@ -78,7 +78,8 @@ static void sort_long_run(utf8proc_int32_t *run, size_t n)
 	free(copy);
 }
 
-/* Brings each run of marks into canonical order, keeping the order within a class (Unicode 15, section 3.11). */
+/* Brings each run of marks into canonical order, keeping the order within a class (Unicode 15, section
+ * 3.11). */
 static void points_order(struct points *points)
 {
 	size_t from = 0;

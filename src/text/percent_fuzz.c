@@ -1,4 +1,5 @@
-/* What is encoded reads back; what is accepted reads the same when encoded anew; in place is like elsewhere. */
+/* What is encoded reads back; what is accepted reads the same when encoded anew; in place is like
+ * elsewhere. */
 #include "base/base.h"
 #include "text/percent.h"
 

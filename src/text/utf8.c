@@ -112,7 +112,8 @@ size_t utf8_count(struct str s)
 	return count;
 }
 
-/* Where the character begins that byte `at` continues, and its length; `at` itself, and 0, when it continues none. */
+/* Where the character begins that byte `at` continues, and its length; `at` itself, and 0, when it continues
+ * none. */
 static size_t character_around(struct str s, size_t at, unsigned *ret_length)
 {
 	for (size_t back = 1; back <= 3 && back <= at && ((unsigned char)s.p[at - back + 1] & 0xc0) == 0x80;
@@ -168,7 +169,8 @@ size_t utf8_incomplete(struct str s)
 	return 0;
 }
 
-/* Takes the longest valid part off *rest, and the broken part behind it; false when there is no broken one. */
+/* Takes the longest valid part off *rest, and the broken part behind it; false when there is no broken
+ * one. */
 static bool take_valid(struct str *rest, struct str *ret_valid)
 {
 	size_t valid = utf8_valid_length(*rest);

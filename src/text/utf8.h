@@ -1,8 +1,9 @@
 /*
- * utf8.h - UTF-8 (RFC 3629; Unicode 15, table 3-7): overlong forms, surrogates and values over U+10FFFF are errors.
+ * utf8.h - UTF-8 (RFC 3629; Unicode 15, table 3-7): overlong forms, surrogates and values over U+10FFFF are
+ * errors.
  *
- * Where broken text must be shown or stored, each maximal broken part becomes one U+FFFD, as in browsers and as Unicode 15,
- * section 3.9 recommends. Pure; any thread.
+ * Where broken text must be shown or stored, each maximal broken part becomes one U+FFFD, as in browsers and
+ * as Unicode 15, section 3.9 recommends. Pure; any thread.
  */
 #ifndef TEXT_UTF8_H
 #define TEXT_UTF8_H
@@ -13,7 +14,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Bytes of the longest prefix that is valid: s.n when all of it is. ASCII is passed over 16 bytes at a time. */
+/* Bytes of the longest prefix that is valid: s.n when all of it is. ASCII is passed over 16 bytes at a
+ * time. */
 size_t utf8_valid_length(struct str s);
 
 static inline bool utf8_valid(struct str s)
@@ -27,7 +29,8 @@ bool utf8_ascii(struct str s);
 /* ERR_INVALID with err->offset, and the bytes and their place in the message. */
 int utf8_check(struct str s, struct err *err);
 
-/* Length of the character at the start of `s`, 1 to 4, and its code point; 0 when s is empty or starts with a broken one. */
+/* Length of the character at the start of `s`, 1 to 4, and its code point; 0 when s is empty or starts with a
+ * broken one. */
 unsigned utf8_decode(struct str s, uint32_t *ret_code_point);
 
 /* Writes 1 to 4 bytes and returns how many; 0 for a surrogate or a value over U+10FFFF. */
@@ -42,7 +45,8 @@ struct str utf8_cut(struct str s, size_t max);
 /* The longest suffix of at most `max` bytes that starts at a character: for the kept tail of a stream. */
 struct str utf8_cut_front(struct str s, size_t max);
 
-/* How many bytes at the end (0 to 3) begin a character that further bytes could complete: hold them back in a stream. */
+/* How many bytes at the end (0 to 3) begin a character that further bytes could complete: hold them back in a
+ * stream. */
 size_t utf8_incomplete(struct str s);
 
 /* Appends `s` with every broken part replaced by U+FFFD. ERR_TOO_LARGE when `out` is full. */

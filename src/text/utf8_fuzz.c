@@ -1,4 +1,5 @@
-/* Whatever the bytes: the functions agree with each other, and what is replaced or cut is what they promise. */
+/* Whatever the bytes: the functions agree with each other, and what is replaced or cut is what they
+ * promise. */
 #include "base/base.h"
 #include "text/utf8.h"
 

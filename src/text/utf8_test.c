@@ -201,7 +201,8 @@ static void test_cut_broken(void **state)
 	expect_cut(STR(EURO "\x80\x80"), 4, STR(EURO "\x80"), STR("\x80\x80"));
 }
 
-/* Of every text and length: what is cut is valid, within the bound, and less than one character short of it. */
+/* Of every text and length: what is cut is valid, within the bound, and less than one character short of
+ * it. */
 static void test_cut_everywhere(void **state)
 {
 	struct str text = STR("a" EURO FROG "\xc3\xa9" FROG "bc" EURO EURO);

@@ -1,4 +1,5 @@
-/* An MCP server over stdio with one tool, `greet {name}`: what a program of somebody else looks like that uses libmcp as it is installed. */
+/* An MCP server over stdio with one tool, `greet {name}`: what a program of somebody else looks like that
+ * uses libmcp as it is installed. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -195,6 +195,12 @@ const cases = [
 		['src/hub/hub.c:3: not laid out as .clang-format says: ./run format'],
 	],
 	[
+		'comments end where code does',
+		'format',
+		{ 'src/hub/hub.h': `/* ${'x'.repeat(104)} */\n/* ${'x'.repeat(105)} */\nint a;\t/* ${'x'.repeat(97)} */\nconst char *b = "/*${'x'.repeat(100)}";\n` },
+		['src/hub/hub.h:2: the comment passes column 110: break it', 'src/hub/hub.h:3: the comment passes column 110: break it'],
+	],
+	[
 		'unfinished work, machines and empty names are found',
 		'words',
 		{ 'src/hub/hub.c': ['// TO', 'DO later\n// /ro', 'ot/x\n'].join(''), ['src/hub/ut' + 'ils.h']: '' },

@@ -7,8 +7,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* vfork(2): the new process runs in our memory until it has loaded its program, so it tells a failure by writing it down, and we
- * need neither a pipe nor a copy of ourselves. It calls nothing that leaves a trace in that memory. */
+/* vfork(2): the new process runs in our memory until it has loaded its program, so it tells a failure by
+ * writing it down, and we need neither a pipe nor a copy of ourselves. It calls nothing that leaves a trace
+ * in that memory. */
 
 /* 0 leaves a limit as it is. */
 static bool launch_limit(__rlimit_resource_t resource, uint64_t max, uint64_t soft)

@@ -20,8 +20,9 @@ struct launch {
 };
 
 /*
- * Starts the program in a session and process group of its own, with no signal blocked, and bound to die when we do. Returns when
- * the program has been loaded: its process id, or -1 when it could not be, and launch->failed and launch->error tell why.
+ * Starts the program in a session and process group of its own, with no signal blocked, and bound to die when
+ * we do. Returns when the program has been loaded: its process id, or -1 when it could not be, and
+ * launch->failed and launch->error tell why.
  */
 pid_t launch_run(struct launch *launch);
 

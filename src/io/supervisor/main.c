@@ -13,9 +13,10 @@
 #include <sys/socket.h>
 
 /*
- * mcpx-supervisor stands between the daemon and one child. It waits for two things: the end of the child, and the end of the
- * daemon (or its word to kill), and in both cases ends all that came from the child before it ends itself. It has one page of
- * state, allocates nothing, and blocks every signal, so that nothing but SIGKILL can keep it from doing so.
+ * mcpx-supervisor stands between the daemon and one child. It waits for two things: the end of the child, and
+ * the end of the daemon (or its word to kill), and in both cases ends all that came from the child before it
+ * ends itself. It has one page of state, allocates nothing, and blocks every signal, so that nothing but
+ * SIGKILL can keep it from doing so.
  */
 
 struct supervisor {
@@ -102,7 +103,8 @@ static void supervisor_wait(struct supervisor *s)
 		supervisor_hear(s);
 }
 
-/* Once the child has its words they are wiped here: they may hold a secret, and lists of processes would show every child twice. */
+/* Once the child has its words they are wiped here: they may hold a secret, and lists of processes would show
+ * every child twice. */
 static void supervisor_forget_words(struct supervisor *s)
 {
 	for (char **word = s->launch.argv; *word; word++)

@@ -6,13 +6,15 @@
 #include <sys/wait.h>
 
 /*
- * We are a subreaper: whatever loses its parent below us becomes our child. So it is enough to kill our own children again and
- * again: each death hands us the next generation, and when waitid() says ECHILD, nothing that ever came from us exists. The
- * order, parents first, leaves nobody who could see a child die and start another.
+ * We are a subreaper: whatever loses its parent below us becomes our child. So it is enough to kill our own
+ * children again and again: each death hands us the next generation, and when waitid() says ECHILD, nothing
+ * that ever came from us exists. The order, parents first, leaves nobody who could see a child die and start
+ * another.
  *
- * Killing the process group along with each child reaches its members in one step, which no fork() can slip through (the kernel
- * holds the same lock in both). A group of a descendant holds only descendants, because the child was put into a session of its
- * own. While a process is our unreaped child, its id and its group's id cannot be taken by another.
+ * Killing the process group along with each child reaches its members in one step, which no fork() can slip
+ * through (the kernel holds the same lock in both). A group of a descendant holds only descendants, because
+ * the child was put into a session of its own. While a process is our unreaped child, its id and its group's
+ * id cannot be taken by another.
  */
 
 enum {
@@ -51,8 +53,8 @@ static void kill_with_group(pid_t pid)
 	kill(pid, SIGKILL);
 }
 
-/* One round. /proc/thread-self/children is a list of decimal numbers, each followed by a space. A list that changes while it is
- * read may lack some, who are found in the next round. Returns how many there were. */
+/* One round. /proc/thread-self/children is a list of decimal numbers, each followed by a space. A list that
+ * changes while it is read may lack some, who are found in the next round. Returns how many there were. */
 static unsigned kill_children(void)
 {
 	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);

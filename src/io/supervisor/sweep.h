@@ -19,9 +19,9 @@ struct offspring {
 bool offspring_reap(struct offspring *offspring);
 
 /*
- * Kills all processes that descend from us and waits until they are gone. Returns how many did not die within `kill_ms` (at
- * least: what descends from those is not counted); 0 proves that none is left. With 0 for `kill_ms` it waits as long as it
- * takes. Needs SIGCHLD to be blocked.
+ * Kills all processes that descend from us and waits until they are gone. Returns how many did not die within
+ * `kill_ms` (at least: what descends from those is not counted); 0 proves that none is left. With 0 for
+ * `kill_ms` it waits as long as it takes. Needs SIGCHLD to be blocked.
  */
 unsigned offspring_sweep(struct offspring *offspring, uint64_t kill_ms);
 
