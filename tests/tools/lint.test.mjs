@@ -197,7 +197,7 @@ const cases = [
 	[
 		'comments end where code does',
 		'format',
-		{ 'src/hub/hub.h': `/* ${'x'.repeat(104)} */\n/* ${'x'.repeat(105)} */\nint a;\t/* ${'x'.repeat(97)} */\nconst char *b = "/*${'x'.repeat(100)}";\n` },
+		{ 'src/hub/hub.h': `/* ${'x'.repeat(104)} */\n/* ${'x'.repeat(105)} */\nint a; /* ${'x'.repeat(98)} */\nconst char *b = "/*${'x'.repeat(100)}";\n` },
 		['src/hub/hub.h:2: the comment passes column 110: break it', 'src/hub/hub.h:3: the comment passes column 110: break it'],
 	],
 	[
