@@ -197,8 +197,8 @@ const cases = [
 	[
 		'comments end where code does',
 		'format',
-		{ 'src/hub/hub.h': `/* ${'x'.repeat(104)} */\n/* ${'x'.repeat(105)} */\nint a; /* ${'x'.repeat(98)} */\nconst char *b = "/*${'x'.repeat(100)}";\n` },
-		['src/hub/hub.h:2: the comment passes column 110: break it', 'src/hub/hub.h:3: the comment passes column 110: break it'],
+		{ 'src/hub/hub.h': `/* ${'x'.repeat(104)} */\n/* ${'x'.repeat(105)} */\n/* a\n * ${'x'.repeat(108)}\n */\nconst char *b =\n\t"/*${'x'.repeat(100)}";\n` },
+		['src/hub/hub.h:2: the comment passes column 110: break it', 'src/hub/hub.h:4: the comment passes column 110: break it'],
 	],
 	[
 		'unfinished work, machines and empty names are found',
