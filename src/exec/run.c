@@ -356,6 +356,7 @@ static void copy_spec(struct exec_process *process, const struct exec_spec *spec
 	copy->env = copy_environment(arena, spec->env);
 	copy->variables = copy_strings(arena, spec->variables, spec->variable_count);
 	copy->socket = arena_copy(arena, spec->socket);
+	copy->artifacts = arena_copy(arena, spec->artifacts);
 }
 
 void exec_run_start(struct exec_run *run, struct loop *loop, const struct exec_spec *spec,

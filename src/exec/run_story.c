@@ -510,6 +510,7 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 	return status->exit_code == 0 ? str_make(NULL, 0) : describe_words(process, status, arena);
 }
 
+/* An error never comes with success, whatever the process made of it. */
 static int exit_code_of(const struct exec_process *process, const struct child_status *status)
 {
 	enum { SIGNALLED = 128, NOT_EXECUTABLE = 126 }; /* as shells say it */
@@ -520,7 +521,7 @@ static int exit_code_of(const struct exec_process *process, const struct child_s
 		return EXEC_EXIT_TIMED_OUT;
 	if (status->exit_code < 0)
 		return SIGNALLED + status->signal_number;
-	return status->exit_code == 0 && process->lost.n ? 1 : status->exit_code;
+	return status->exit_code == 0 && process->run->outcome.failed ? 1 : status->exit_code;
 }
 
 static void tell_artifacts(struct exec_process *process)

@@ -791,7 +791,23 @@ static void test_a_forged_record_does_no_harm(void **state)
 			"for (const s of ['', '{', '[]', '17', '{}', '{\"kind\":7}', '{\"kind\":\"emit\"}', '{\"kind\":\"called\",\"id\":9}',"
 			" '{\"kind\":\"call\"}', '{\"kind\":\"call\",\"id\":\"x\",\"server\":1,\"tool\":2,\"argsHash\":3}', '{\"kind\":\"artifact\"}',"
 			" '{\"kind\":\"log\"}', '{\"kind\":\"result\"}', '{\"kind\":\"error\",\"message\":7}', '{\"kind\":\"nothing\",\"value\":1}']) w(s)");
-		assert_member(&scene, "end", 0, "/exitCode", "0");
+		assert_member(&scene, "error", 0, "/error", "\"Error\"");
+		assert_member(&scene, "end", 0, "/exitCode", "1");
+	}
+}
+
+static void test_an_error_is_no_success(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene_run(
+			&scene,
+			"process.on('exit', () => { process.exitCode = 0; process.exit(0) }); throw new Error('x')");
+		assert_member(&scene, "error", 0, "/error", "\"Error: x (snippet:1:76)\"");
+		assert_member(&scene, "end", 0, "/exitCode", "1");
 	}
 }
 
@@ -990,6 +1006,7 @@ int main(void)
 		cmocka_unit_test(test_words_before_the_script_begins),
 		cmocka_unit_test(test_a_runtime_that_likes_colours),
 		cmocka_unit_test(test_a_forged_record_does_no_harm),
+		cmocka_unit_test(test_an_error_is_no_success),
 		cmocka_unit_test(test_runs_that_cannot_start),
 		cmocka_unit_test(test_a_node_that_is_too_old),
 	};
