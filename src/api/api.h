@@ -54,6 +54,7 @@ struct api {
 	struct mcp_http_door *mcp;  /* NULL when proto.serveMCP is false */
 	struct hub_listener listener;
 	struct list_node stdio_doors; /* of `mcpx serve` */
+	uint64_t last_stdio_door;     /* number of the newest */
 	struct list_node runs;	      /* scripts that run */
 	unsigned run_count;
 	struct buf client;	    /* the plain client of all namespaces; empty until it is asked for */

@@ -148,6 +148,15 @@ static void door_cancelled(struct mcp_server_call *call, struct str reason)
 		work->cancelled(call, reason);
 }
 
+/* Nobody else can use the instances of its servers any more. A channel ends its own (stdio.c). */
+static void door_session_closed(struct mcp_session *session)
+{
+	struct api_door *door = session->server->owner;
+
+	if (!session->peer)
+		(void)pool_end_session(door->api->hub->pool, relay_session(session, &session->arena));
+}
+
 static void door_log_level_set(struct mcp_session *session)
 {
 	struct api_door *door = session->server->owner;
@@ -163,6 +172,7 @@ static const struct mcp_handler door_handler = {
 	.resource_templates_list = door_resource_templates_list,
 	.resources_read = door_resources_read,
 	.cancelled = door_cancelled,
+	.session_closed = door_session_closed,
 	.log_level_set = door_log_level_set,
 };
 

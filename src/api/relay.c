@@ -8,6 +8,17 @@ struct relay {
 	struct api *api;
 };
 
+struct str relay_session(const struct mcp_session *session, struct arena *arena)
+{
+	const struct hub_caller *peer = session->peer;
+
+	if (peer)
+		return peer->session;
+	if (session->state != MCP_SESSION_OPEN)
+		return str_make(NULL, 0);
+	return arena_printf(arena, "mcp-http-%llu", (unsigned long long)session->number);
+}
+
 struct hub_caller relay_caller(const struct mcp_server_call *call)
 {
 	const struct hub_caller *peer = call->session->peer;
@@ -15,10 +26,7 @@ struct hub_caller relay_caller(const struct mcp_server_call *call)
 
 	caller.is_client = true;
 	caller.era = mcp_era_of(call->revision);
-	/* A legacy session lasts; a modern request stands for itself and belongs to no session. */
-	if (!caller.session.n && call->session->state == MCP_SESSION_OPEN)
-		caller.session =
-			arena_printf(call->arena, "mcp-%llu", (unsigned long long)call->session->number);
+	caller.session = relay_session(call->session, call->arena);
 	return caller;
 }
 

@@ -12,6 +12,13 @@
 
 /* Calls `tool` of `server` and answers `call` with what comes back. */
 void relay_start(struct mcp_server_call *call, struct api *api, struct hub_server *server, struct str tool);
+/*
+ * The name by which the hub knows a client's session, which no other client has. A channel of `mcpx serve` is
+ * one for as long as it is open, unless its client named another; over HTTP a legacy session is one, and a
+ * modern request stands for itself: empty.
+ */
+struct str relay_session(const struct mcp_session *session, struct arena *arena);
+
 /* Who calls, at the MCP door: the session is the scope of its calls. */
 struct hub_caller relay_caller(const struct mcp_server_call *call);
 

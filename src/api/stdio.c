@@ -19,7 +19,8 @@ struct stdio_door {
 	struct arena arena; /* of the caller's texts */
 	struct channel channel;
 	struct deferred closing;
-	bool ended; /* the client asks for nothing more */
+	bool own_session; /* the client named none: it is over with the channel */
+	bool ended;	  /* the client asks for nothing more */
 };
 
 static void stdio_close(struct stdio_door *at)
@@ -29,6 +30,8 @@ static void stdio_close(struct stdio_door *at)
 	deferred_cancel(&at->closing);
 	list_remove(&at->node);
 	mcp_stdio_release(&at->stdio);
+	if (at->own_session)
+		(void)pool_end_session(api->hub->pool, at->caller.session);
 	channel_release(&at->channel);
 	door_release(&at->door);
 	arena_release(&at->arena);
@@ -131,6 +134,10 @@ static struct stdio_door *stdio_new(struct api *api, struct http_request *reques
 	at->api = api;
 	arena_init(&at->arena, 0);
 	at->caller.session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-session")));
+	at->own_session = !at->caller.session.n;
+	if (at->own_session)
+		at->caller.session = arena_printf(&at->arena, "mcp-stdio-%llu",
+						  (unsigned long long)++api->last_stdio_door);
 	at->caller.parent_session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-parent-session")));
 	at->caller.cwd = arena_copy(&at->arena, http_field(request, STR("x-mcpx-cwd")));
 	if (str_to_u64(http_field(request, STR("x-mcpx-pid")), &pid) == 0 && pid <= INT32_MAX)
