@@ -161,9 +161,13 @@ static void child_climb(struct child_process *p, enum child_stage stage)
 {
 	uint64_t patience = 0;
 
-	if (p->over || p->stage >= stage)
+	if (p->stage >= stage)
 		return;
 	p->stage = stage;
+	if (p->over) {
+		child_output_end_pause(p);
+		return;
+	}
 	switch (stage) {
 	case CHILD_RUNNING:
 		return;

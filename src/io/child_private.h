@@ -96,6 +96,9 @@ int child_input_start(struct child_process *p, int fd, size_t max, struct err *e
 int child_output_start(struct child_process *p, int fd, const struct child_spec *spec, struct err *err);
 int child_error_start(struct child_process *p, int fd, size_t keep, struct err *err);
 
+/* Ends a pause, if there is one: what was held back is delivered, later. */
+void child_output_end_pause(struct child_process *p);
+
 /* Stops and closes all three. What a callback may still be reading is freed later. */
 void child_streams_release(struct child_process *p);
 

@@ -279,14 +279,18 @@ void child_pause_output(struct child *child)
 	watch_set(&p->output.watch, 0);
 }
 
-void child_resume_output(struct child *child)
+void child_output_end_pause(struct child_process *p)
 {
-	struct child_process *p = child->process;
-
-	if (!p || !p->output.paused)
+	if (!p->output.paused)
 		return;
 	p->output.paused = false;
 	loop_defer(p->loop, &p->resume, child_resume);
+}
+
+void child_resume_output(struct child *child)
+{
+	if (child->process)
+		child_output_end_pause(child->process);
 }
 
 /* -- stderr ---------------------------------------------------------------------------------------------- */

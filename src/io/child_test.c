@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/child_fixture.h"
+#include "io/child_private.h"
 #include "io/descriptors.h"
 
 #include <errno.h>
@@ -345,6 +346,38 @@ static void a_paused_child_waits_and_can_be_stopped(void **state)
 	assert_in_range(scene.bytes, 1, 200000);
 }
 
+static void stop_when_over(struct timer *timer)
+{
+	if (held->child.process->over)
+		child_stop(&held->child);
+	else
+		timer_start(timer, stage_loop, 1, stop_when_over);
+}
+
+static void pause_and_stop_when_over(struct child *child, struct str line, _unused_ bool too_long)
+{
+	held = container_of(child, struct scene, child);
+	held->bytes += line.n;
+	if (held->lines++)
+		return;
+	child_pause_output(child);
+	timer_start(&later, stage_loop, 1, stop_when_over);
+}
+
+/* Also when it has ended by itself meanwhile, so that only what it said is still to come. */
+static void a_paused_child_that_has_ended_can_be_stopped(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene.events.output = pause_and_stop_when_over;
+	START(&scene, "sh", "-c", "echo a; echo b; printf c; exit 3");
+	scene_run(&scene);
+	assert_int_equal(scene.lines, 3);
+	assert_int_equal(scene.status.exit_code, 3);
+}
+
 /* -- stderr ---------------------------------------------------------------------------------------------- */
 
 static size_t error_bytes;
@@ -550,6 +583,7 @@ int main(void)
 		ON_STAGE(the_end_of_stdout_is_told_before_the_end),
 		ON_STAGE(a_paused_child_loses_nothing),
 		ON_STAGE(a_paused_child_waits_and_can_be_stopped),
+		ON_STAGE(a_paused_child_that_has_ended_can_be_stopped),
 		ON_STAGE(the_end_of_stderr_is_kept),
 		ON_STAGE(what_is_written_comes_back),
 		ON_STAGE(queued_input_is_written_before_stdin_is_closed),
