@@ -242,8 +242,7 @@ static bool request_step(struct http_connection *c)
 		http_connection_drop(c);
 		return false;
 	}
-	http_stream_written(c);
-	if (http_body_step(c))
+	if (http_stream_written(c) || http_body_step(c))
 		return true;
 	if (c->state != CONNECTION_REQUEST || c->answer != ANSWER_GIVEN || !http_output_empty(&c->output))
 		return false;

@@ -255,8 +255,9 @@ void http_answer_refuse(struct http_connection *c, unsigned status, const char *
 
 /* -- http_stream.c --------------------------------------------------------------------------------------- */
 
-/* Output was written: tells a stream that waits for room. */
-void http_stream_written(struct http_connection *c);
+/* Output was written: tells a stream that waits for room. True when it did, so that everything may be
+ * different. */
+bool http_stream_written(struct http_connection *c);
 
 /* -- http_server.c --------------------------------------------------------------------------------------- */
 

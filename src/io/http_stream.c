@@ -77,16 +77,17 @@ int http_stream_write(struct http_stream *stream, struct str bytes)
 	return c->broken ? ERR_CLOSED : 0;
 }
 
-void http_stream_written(struct http_connection *c)
+bool http_stream_written(struct http_connection *c)
 {
 	size_t held = http_output_held(&c->output);
 
 	if (!c->stream || !c->refused || held > c->server->limits.unsent_bytes / 2 ||
 	    !has_room(c, c->refused))
-		return;
+		return false;
 	c->refused = 0;
 	if (c->stream->on_room)
 		c->stream->on_room(c->stream);
+	return true;
 }
 
 void http_stream_end(struct http_stream *stream)

@@ -289,6 +289,35 @@ static void test_abort(void **state)
 	bench_stop(&bench);
 }
 
+static void abort_stream(struct http_stream *s)
+{
+	http_stream_abort(s);
+	count_room(s);
+}
+
+/* Also by a producer that gives up when it is offered room, and nothing is held any more that could fail. */
+static void test_abort_when_there_is_room(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	bench_start(&bench, &limits, start);
+	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(&peer, HEAD);
+	peer_set_deaf(&peer, true);
+	stream.on_room = abort_stream;
+	fill();
+	assert_int_equal(http_stream_write(&stream, str_make(HEAD, limits.unsent_bytes)), ERR_BUSY);
+	peer_set_deaf(&peer, false);
+	peer_read_to_end(&peer);
+	assert_int_equal(rooms, 1);
+	assert_false(str_ends_with(buf_str(&peer.got), STR("\r\n0\r\n\r\n")));
+	assert_int_equal(http_server_connections(bench.server), 0);
+	assert_int_equal(bench.gone, 0);
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 /* What the peer sends meanwhile waits, and does not keep the loop busy. */
 static void test_input_meanwhile(void **state)
 {
@@ -393,6 +422,7 @@ int main(void)
 		cmocka_unit_test_setup(test_half_closed, set_up),
 		cmocka_unit_test_setup(test_gone_while_writing, set_up),
 		cmocka_unit_test_setup(test_abort, set_up),
+		cmocka_unit_test_setup(test_abort_when_there_is_room, set_up),
 		cmocka_unit_test_setup(test_input_meanwhile, set_up),
 		cmocka_unit_test_setup(test_drain, set_up),
 		cmocka_unit_test_setup(test_drain_breaks_off, set_up),
