@@ -209,8 +209,8 @@ static void grace_over(struct timer *timer)
 {
 	struct http_server *server = container_of(timer, struct http_server, grace);
 
-	refuse_all(server, false);
 	timer_start(timer, server->loop, server->limits.linger_ms, linger_over);
+	refuse_all(server, false);
 }
 
 void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*drained)(void *context),

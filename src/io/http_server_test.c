@@ -861,6 +861,37 @@ static void test_drain_ends_by_force(void **state)
 	bench_stop(&bench);
 }
 
+static void free_with_the_request(struct http_request *request)
+{
+	struct bench *b = bench_of(request);
+
+	http_server_free(&b->server);
+	bench_wake(b);
+}
+
+static void hold_and_free(struct bench *b, struct http_request *request)
+{
+	request->gone = free_with_the_request;
+	bench_hold(b, request);
+}
+
+/* A handler may end the server when it hears that the grace is over. */
+static void test_free_when_the_grace_is_over(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	bench_start(&bench, &limits, hold_and_free);
+	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_run(&bench);
+	http_server_drain(bench.server, 1, count_drained, &bench);
+	while (bench.server)
+		bench_run(&bench);
+	peer_expect_closed(&peer);
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 /* What cannot be answered, because it has not come, is refused; the others go on. */
 static void test_drain_refuses_incomplete(void **state)
 {
@@ -1007,6 +1038,7 @@ int main(void)
 		cmocka_unit_test_setup(test_out_of_descriptors, set_up),
 		cmocka_unit_test_setup(test_drain, set_up),
 		cmocka_unit_test_setup(test_drain_ends_by_force, set_up),
+		cmocka_unit_test_setup(test_free_when_the_grace_is_over, set_up),
 		cmocka_unit_test_setup(test_drain_refuses_incomplete, set_up),
 		cmocka_unit_test_setup(test_upgrade, set_up),
 		cmocka_unit_test_setup(test_upgrade_fails, set_up),
