@@ -487,6 +487,54 @@ static void test_stream_is_paused(void **state)
 	bench_stop(&bench);
 }
 
+/* A handler that takes one piece at a time holds up its peer: what was read is used before more is. */
+static struct http_request *taking;
+static struct deferred take_more;
+
+static void resume_taking(struct deferred *deferred)
+{
+	(void)deferred;
+	http_resume_body(taking);
+}
+
+static void take_one(struct http_request *request, struct str bytes, bool last, bool too_large)
+{
+	(void)bytes;
+	assert_false(too_large);
+	assert_in_range(http_connection_of(request)->kept.n, 0, HTTP_SCRATCH);
+	if (last) {
+		bench_answer(request, "done");
+		return;
+	}
+	taking = request;
+	http_pause_body(request);
+	loop_defer(bench.loop, &take_more, resume_taking);
+}
+
+static void stream_one_by_one(struct bench *b, struct http_request *request)
+{
+	(void)b;
+	http_stream_body(request, UINT64_MAX, take_one);
+}
+
+static void test_stream_is_paused_at_every_piece(void **state)
+{
+	enum { CHUNKS = 1000 };
+	_cleanup_buf_ struct buf chunks = { .max = 1 << 20 };
+	struct peer peer;
+
+	(void)state;
+	bench_start(&bench, &limits, stream_one_by_one);
+	for (int i = 0; i < CHUNKS; i++)
+		buf_printf(&chunks, "200\r\n%0512d\r\n", i);
+	buf_append(&chunks, STR("0\r\n\r\n"));
+	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+	peer_send(&peer, buf_str(&chunks));
+	peer_expect(&peer, ANSWER(4, "done"));
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 static void test_stream_is_too_large(void **state)
 {
 	struct peer peer;
@@ -547,6 +595,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_half_closed_behind_the_body, set_up_stream,
 						tear_down_stream),
 		cmocka_unit_test_setup_teardown(test_stream_is_paused, set_up_stream, tear_down_stream),
+		cmocka_unit_test_setup(test_stream_is_paused_at_every_piece, set_up),
 		cmocka_unit_test_setup_teardown(test_stream_is_too_large, set_up_stream, tear_down_stream),
 		cmocka_unit_test_setup_teardown(test_stream_is_malformed, set_up_stream, tear_down_stream),
 	};

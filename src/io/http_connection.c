@@ -525,6 +525,10 @@ static void connection_ready(struct watch *watch, unsigned events)
 		http_output_flush(c);
 		connection_run(c, buf_str(&c->kept));
 	}
+	/* What was read before is about to be used, and comes before what is to be read now and before its
+	 * end. All that is ready is reported again. */
+	if (c->kept.n && deferred_pending(&c->later))
+		return;
 	if ((events & WATCH_READ) && wants_input(c)) {
 		/* A hang-up is found at the end of what can be read, or reported again. */
 		while (reads++ < HTTP_READS_PER_TURN && wants_input(c) && receive(c))

@@ -111,6 +111,37 @@ static void test_pipelining(void **state)
 	bench_stop(&bench);
 }
 
+/* A peer that sends no more has an answer to everything that it sent, however much that is. */
+static void test_pipelining_by_half_closed(void **state)
+{
+	enum { COUNT = 100 };
+	_cleanup_buf_ struct buf requests = { .max = 1 << 20 };
+
+	(void)state;
+	bench_start(&bench, &limits, answer_path);
+	for (int i = 100; i < 100 + COUNT; i++)
+		buf_printf(&requests, "GET /%d HTTP/1.1\r\nHost: a\r\n\r\n", i);
+	for (int tcp = 0; tcp < 2; tcp++) {
+		struct peer peer;
+
+		if (tcp)
+			peer_connect_tcp(&peer, &bench);
+		else
+			peer_connect(&peer, &bench);
+		peer_send(&peer, buf_str(&requests));
+		assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
+		for (int i = 100; i < 100 + COUNT; i++) {
+			char expected[256];
+
+			snprintf(expected, sizeof(expected), OK(4, "/%d"), i);
+			peer_expect(&peer, expected);
+		}
+		peer_expect_closed(&peer);
+		peer_close(&peer);
+	}
+	bench_stop(&bench);
+}
+
 /* The second request is not looked at before the first is answered, although it has arrived. */
 static void test_answer_later(void **state)
 {
@@ -1015,6 +1046,7 @@ int main(void)
 		cmocka_unit_test_setup(test_keep_alive, set_up),
 		cmocka_unit_test_setup(test_http_1_0, set_up),
 		cmocka_unit_test_setup(test_pipelining, set_up),
+		cmocka_unit_test_setup(test_pipelining_by_half_closed, set_up),
 		cmocka_unit_test_setup(test_answer_later, set_up),
 		cmocka_unit_test_setup(test_request, set_up),
 		cmocka_unit_test_setup(test_peer, set_up),

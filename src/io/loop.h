@@ -102,6 +102,10 @@ struct deferred {
  * must begin zeroed. */
 void loop_defer(struct loop *loop, struct deferred *deferred, deferred_call *call);
 void deferred_cancel(struct deferred *deferred);
+static inline bool deferred_pending(const struct deferred *deferred)
+{
+	return deferred->call != NULL;
+}
 
 /* free()s `p` when no callback is on the stack any more. */
 void loop_free_later(struct loop *loop, void *p);
