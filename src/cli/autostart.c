@@ -8,13 +8,13 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/reach.h"
+#include "io/clock.h"
 #include "io/program.h"
 #include "text/utf8.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum {
 	LOG_MODE = 0600,
@@ -27,14 +27,6 @@ struct start {
 	struct background background;
 	uint64_t until;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* -- the command line of the daemon ---------------------------------------------------------------------- */
 
@@ -129,7 +121,7 @@ static int start_wait(struct start *start, int (*connect)(struct cli *cli, struc
 	uint64_t interval = settings_duration(start->cli->settings, SETTING_AUTOSTART_POLL_INTERVAL);
 
 	for (;;) {
-		uint64_t now = now_ms();
+		uint64_t now = clock_monotonic_ms();
 		enum background_event event;
 
 		if (now >= start->until)
@@ -151,7 +143,8 @@ int autostart(struct cli *cli, int (*connect)(struct cli *cli, struct err *err),
 	struct start start = { .cli = cli, .log_fd = -1 };
 	int r = places_prepare(&cli->places, err);
 
-	start.until = now_ms() + settings_duration(cli->settings, SETTING_AUTOSTART_CONNECT_TIMEOUT);
+	start.until =
+		clock_monotonic_ms() + settings_duration(cli->settings, SETTING_AUTOSTART_CONNECT_TIMEOUT);
 	if (r == 0)
 		r = start_open_log(&start, err);
 	if (r == 0)

@@ -10,8 +10,7 @@
 
 #include "cli/completion.h"
 #include "cli/completion_shell.h"
-
-#include <time.h>
+#include "io/clock.h"
 
 enum {
 	ANSWER_MAX =
@@ -30,18 +29,10 @@ struct inquiry {
 	uint64_t end_ms;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Sets every wait to what is left; false when nothing is. */
 static bool time_is_left(struct inquiry *inquiry)
 {
-	uint64_t now = now_ms(), left = inquiry->end_ms > now ? inquiry->end_ms - now : 0;
+	uint64_t now = clock_monotonic_ms(), left = inquiry->end_ms > now ? inquiry->end_ms - now : 0;
 
 	inquiry->client.limits = (struct http_client_limits){ left, left, left, left };
 	return left > 0;
@@ -67,7 +58,7 @@ static bool connect_to_daemon(struct inquiry *inquiry)
 		return false;
 	/* For all questions together. */
 	patience = settings_duration(inquiry->set, SETTING_COMPLETION_DAEMON_TIMEOUT);
-	inquiry->end_ms = now_ms() + patience;
+	inquiry->end_ms = clock_monotonic_ms() + patience;
 	limits = (struct http_client_limits){ patience, patience, patience, patience };
 	return http_client_open_unix(&inquiry->client, places.socket.p, &limits, NULL) == 0;
 }

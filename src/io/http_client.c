@@ -2,7 +2,7 @@
 #include "io/http_client.h"
 
 #include "base/units.h"
-
+#include "io/clock.h"
 #include "io/http_client_private.h"
 
 #include <arpa/inet.h>
@@ -20,25 +20,17 @@ enum { US_PER_MS = 1000 };
 
 /* -- waiting --------------------------------------------------------------------------------------------- */
 
-uint64_t http_client_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 uint64_t http_client_deadline(uint64_t ms)
 {
 	uint64_t deadline;
 
-	return ms == 0 || add_overflows(http_client_now_ms(), ms, &deadline) ? UINT64_MAX : deadline;
+	return ms == 0 || add_overflows(clock_monotonic_ms(), ms, &deadline) ? UINT64_MAX : deadline;
 }
 
 /* poll(2)'s argument for what is left until `deadline`. */
 static int wait_ms(uint64_t deadline)
 {
-	uint64_t now = http_client_now_ms();
+	uint64_t now = clock_monotonic_ms();
 
 	if (deadline == UINT64_MAX)
 		return -1;

@@ -14,8 +14,6 @@ enum http_framing {
 	FRAMING_UNTIL_CLOSE
 };
 
-uint64_t http_client_now_ms(void);
-
 /* Waits until one of poll(2)'s `events` is there, at most until `deadline` (UINT64_MAX: for ever).
  * ERR_TIMEOUT says that the peer "did not `what`". */
 int http_client_wait(struct http_client *client, short events, uint64_t deadline, const char *what,

@@ -1,13 +1,12 @@
 #include "base/base.h"
 #include "io/http_connection.h"
 
+#include "base/units.h"
 #include "io/http_target.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
-
-enum { SECOND_MS = 1000 }; /* rates are per second */
 
 static void connection_ready(struct watch *watch, unsigned events);
 static void connection_run(struct http_connection *c, struct str input);
@@ -345,7 +344,7 @@ static uint64_t body_patience(const struct http_connection *c)
 
 	if (limits->body_rate == 0)
 		return limits->body_ms;
-	earned = limits->body_ms + c->body.taken / limits->body_rate * SECOND_MS;
+	earned = limits->body_ms + c->body.taken / limits->body_rate * MS_PER_SECOND;
 	if (earned <= c->body.waited_ms)
 		return 0;
 	return earned - c->body.waited_ms < limits->body_ms ? earned - c->body.waited_ms : limits->body_ms;

@@ -1,11 +1,11 @@
 #include "base/base.h"
 #include "io/pump.h"
+#include "io/clock.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /* One way: what was read and not yet written. */
 struct way {
@@ -25,14 +25,6 @@ struct pump {
 };
 
 enum { INPUT, SOCKET, OUTPUT, WATCHED };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static bool would_wait(void)
 {
@@ -102,7 +94,7 @@ static void pump_watch(const struct pump *pump, struct pollfd watched[WATCHED])
 
 static int pump_timeout(const struct pump *pump)
 {
-	uint64_t now = now_ms();
+	uint64_t now = clock_monotonic_ms();
 
 	if (!pump->drain_until)
 		return -1;
@@ -119,7 +111,7 @@ static void pump_shut(struct pump *pump)
 	pump->shut = true;
 	(void)shutdown(pump->options->socket_fd, SHUT_WR);
 	if (pump->options->drain_ms)
-		pump->drain_until = now_ms() + pump->options->drain_ms;
+		pump->drain_until = clock_monotonic_ms() + pump->options->drain_ms;
 }
 
 /* A peer that closed takes nothing more; what it sent before is still read. */
@@ -185,7 +177,7 @@ static bool pump_over(const struct pump *pump, const struct pollfd watched[WATCH
 		*ret_end = PUMP_OUTPUT_GONE;
 	else if (pump->down.ended && pump->down.rest.n == 0)
 		*ret_end = pump->shut ? PUMP_FINISHED : PUMP_PEER_CLOSED;
-	else if (pump->drain_until && now_ms() >= pump->drain_until)
+	else if (pump->drain_until && clock_monotonic_ms() >= pump->drain_until)
 		*ret_end = PUMP_DRAIN_LIMIT;
 	else
 		return false;

@@ -39,7 +39,7 @@ struct pump_options {
 	void *context;
 };
 
-/* Runs to the end; ERR_IO when a descriptor fails. Reading an output that was closed raises SIGPIPE unless
+/* Runs to the end; ERR_IO when a descriptor fails. Writing to an output that was closed raises SIGPIPE unless
  * that is ignored. */
 int pump_run(const struct pump_options *options, enum pump_end *ret_end, struct err *err);
 

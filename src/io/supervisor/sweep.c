@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/supervisor/sweep.h"
+#include "io/clock.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -80,14 +81,6 @@ static unsigned kill_children(void)
 	return count;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static void wait_for_a_death(void)
 {
 	static const struct timespec patience = { .tv_nsec = PATIENCE_NS };
@@ -100,7 +93,7 @@ static void wait_for_a_death(void)
 
 unsigned offspring_sweep(struct offspring *offspring, uint64_t kill_ms)
 {
-	uint64_t start = now_ms();
+	uint64_t start = clock_monotonic_ms();
 	unsigned left = 0;
 
 	while (offspring_reap(offspring)) {
@@ -108,7 +101,7 @@ unsigned offspring_sweep(struct offspring *offspring, uint64_t kill_ms)
 		if (offspring->child && !offspring->ended)
 			kill(-offspring->child, SIGKILL);
 		left = kill_children();
-		if (kill_ms && now_ms() - start > kill_ms)
+		if (kill_ms && clock_monotonic_ms() - start > kill_ms)
 			return left ? left : 1;
 		wait_for_a_death();
 	}
