@@ -1,6 +1,6 @@
 #include "base/base.h"
 #include "artifacts/name.h"
-#include "base/utf8_decode.h"
+#include "base/utf8_character.h"
 
 static struct str last_component(struct str raw)
 {

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "base/err.h"
+#include "base/utf8_character.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,17 +8,14 @@
 /* Takes a character off the end of which vsnprintf() has left only a part. */
 static void err_cut(char *message, size_t size)
 {
-	size_t n = strnlen(message, size - 1), tails = 0, wanted;
-	unsigned char lead;
+	size_t n = strnlen(message, size - 1), last = n - 1;
 
 	if (n < size - 1)
 		return;
-	while (tails < n && tails < 3 && ((unsigned char)message[n - 1 - tails] & 0xc0) == 0x80)
-		tails++;
-	lead = tails < n ? (unsigned char)message[n - 1 - tails] : 0;
-	wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
-	if (tails < wanted)
-		message[n - 1 - tails] = '\0';
+	while (last > 0 && n - last < UTF8_BYTES_MAX && utf8_is_tail((unsigned char)message[last]))
+		last--;
+	if (utf8_length(message + last, message + n) == 0)
+		message[last] = '\0';
 }
 
 _printf_(3, 0) static void err_fill(struct err *err, int code, const char *format, va_list args)

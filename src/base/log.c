@@ -8,7 +8,7 @@
 #include "base/quote.h"
 #include "base/time_text.h"
 #include "base/units.h"
-#include "base/utf8_decode.h"
+#include "base/utf8_character.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "base/quote.h"
-#include "base/utf8_decode.h"
+#include "base/utf8_character.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 #include "base/base.h"
 #include "base/quote.h"
-#include "base/utf8_decode.h"
+#include "base/utf8_character.h"
 
 static char *quote_escape(char *out, unsigned char c)
 {

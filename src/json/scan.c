@@ -127,27 +127,6 @@ static int32_t scan_code_unit(struct scan *s, const char *p)
 	return unit;
 }
 
-static char *store_utf8(char *out, uint32_t code)
-{
-	if (code < 0x80) {
-		*out++ = (char)code;
-		return out;
-	}
-	if (code < 0x800) {
-		*out++ = (char)(0xc0 | code >> 6);
-	} else {
-		if (code < 0x10000) {
-			*out++ = (char)(0xe0 | code >> 12);
-		} else {
-			*out++ = (char)(0xf0 | code >> 18);
-			*out++ = (char)(0x80 | (code >> 12 & 0x3f));
-		}
-		*out++ = (char)(0x80 | (code >> 6 & 0x3f));
-	}
-	*out++ = (char)(0x80 | (code & 0x3f));
-	return out;
-}
-
 /* \uXXXX, or two of them for a character beyond U+FFFF. c.in is at the backslash. */
 static struct copy scan_unicode_escape(struct scan *s, struct copy c)
 {
@@ -170,7 +149,7 @@ static struct copy scan_unicode_escape(struct scan *s, struct copy c)
 		unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
 	}
 	if (c.out)
-		c.out = store_utf8(c.out, (uint32_t)unit);
+		c.out += utf8_encode((uint32_t)unit, c.out);
 	c.in = begin + (low ? 12 : 6);
 	return c;
 }

@@ -12,6 +12,7 @@
 #include "base/character.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/utf8_character.h"
 #include "json/json.h"
 
 #define _hot_inline_ static inline __attribute__((always_inline))
@@ -74,38 +75,6 @@ _hot_inline_ const char *scan_blanks(struct scan *s, const char *p)
 	if (likely(p < s->end && (unsigned char)*p > ' ' && *p != '/'))
 		return p;
 	return scan_blanks_slowly(s, p);
-}
-
-_hot_inline_ bool is_utf8_tail(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-/* The length of the UTF-8 sequence at p (RFC 3629), 0 when it is none: overlong, a surrogate, beyond
- * U+10FFFF, cut off. */
-_hot_inline_ unsigned utf8_sequence(const char *text, const char *end)
-{
-	const unsigned char *p = (const unsigned char *)text;
-	size_t left = (size_t)(end - text);
-	unsigned first_two;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (left < 2 || !is_utf8_tail(p[1]))
-		return 0;
-	if (p[0] < 0xe0)
-		return p[0] >= 0xc2 ? 2 : 0;
-	if (left < 3 || !is_utf8_tail(p[2]))
-		return 0;
-	if (p[0] < 0xf0) {
-		unsigned unit = (unsigned)(p[0] & 0x0f) << 12 | (unsigned)(p[1] & 0x3f) << 6;
-
-		return unit >= 0x800 && (unit & 0xf800) != 0xd800 ? 3 : 0;
-	}
-	if (left < 4 || !is_utf8_tail(p[3]))
-		return 0;
-	first_two = (unsigned)p[0] << 8 | p[1];
-	return first_two >= 0xf090 && first_two <= 0xf48f ? 4 : 0;
 }
 
 /* Eight bytes as a number whose lowest byte is the first one. */
@@ -211,7 +180,7 @@ _hot_inline_ char *store_sequence(char *out, const char *p, const char *end, uns
 _hot_inline_ struct copy scan_utf8(struct scan *s, struct copy c)
 {
 	while (c.in < s->end && (unsigned char)*c.in > 0x7f) {
-		unsigned n = utf8_sequence(c.in, s->end);
+		unsigned n = utf8_length(c.in, s->end);
 
 		if (unlikely(n == 0)) {
 			c.in = scan_fail_string(s, c.in);

@@ -30,7 +30,7 @@ static size_t copy_as_is(char *room, struct str s)
 		c = scan_plain(c, end);
 		if (c.in == end || (unsigned char)*c.in < 0x80)
 			break;
-		n = utf8_sequence(c.in, end);
+		n = utf8_length(c.in, end);
 		if (n == 0)
 			break;
 		c.out = store_sequence(c.out, c.in, end, n);
@@ -71,7 +71,7 @@ static void put_string(struct buf *out, struct str s)
 		for (; s.n > 0 && is_special_byte((unsigned char)s.p[0]); s = str_from(s, 1)) {
 			if ((unsigned char)s.p[0] < 0x80)
 				put_escape(out, (unsigned char)s.p[0]);
-			else if (utf8_sequence(s.p, s.p + s.n) == 0)
+			else if (utf8_length(s.p, s.p + s.n) == 0)
 				put(out, STR("\xef\xbf\xbd"));
 			else
 				break;

@@ -1,7 +1,6 @@
 #include "base/base.h"
 #include "text/utf8.h"
 #include "base/quote.h"
-#include "base/utf8_decode.h"
 #include "text/place.h"
 
 static const uint64_t high_bits = UINT64_C(0x8080808080808080);
@@ -34,8 +33,7 @@ size_t utf8_valid_length(struct str s)
 	size_t at = 0;
 
 	while ((at += ascii_length(str_from(s, at))) < s.n) {
-		uint32_t c;
-		unsigned skip, n = utf8_decode_first(str_from(s, at), &c, &skip);
+		unsigned n = utf8_length(s.p + at, s.p + s.n);
 
 		if (n == 0)
 			break;
@@ -66,32 +64,6 @@ unsigned utf8_decode(struct str s, uint32_t *ret_code_point)
 	return s.n ? utf8_decode_first(s, ret_code_point, &skip) : 0;
 }
 
-unsigned utf8_encode(uint32_t c, char out[4])
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if ((c >= 0xd800 && c <= 0xdfff) || c > 0x10ffff)
-		return 0;
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		out[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	out[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	out[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 size_t utf8_count(struct str s)
 {
 	size_t count = 0;
@@ -116,7 +88,7 @@ size_t utf8_count(struct str s)
  * none. */
 static size_t character_around(struct str s, size_t at, unsigned *ret_length)
 {
-	for (size_t back = 1; back <= 3 && back <= at && ((unsigned char)s.p[at - back + 1] & 0xc0) == 0x80;
+	for (size_t back = 1; back <= 3 && back <= at && utf8_is_tail((unsigned char)s.p[at - back + 1]);
 	     back++) {
 		uint32_t c;
 		unsigned n = utf8_decode(str_from(s, at - back), &c);
@@ -160,7 +132,7 @@ size_t utf8_incomplete(struct str s)
 		uint32_t c;
 		unsigned skip;
 
-		if ((first & 0xc0) == 0x80)
+		if (utf8_is_tail(first))
 			continue;
 		if (first < 0xc2 || first > 0xf4)
 			return 0;

@@ -1,6 +1,5 @@
 /*
- * utf8.h - UTF-8 (RFC 3629; Unicode 15, table 3-7): overlong forms, surrogates and values over U+10FFFF are
- * errors.
+ * utf8.h - whole texts in UTF-8; what one character is, base/utf8_character.h says, and has utf8_encode().
  *
  * Where broken text must be shown or stored, each maximal broken part becomes one U+FFFD, as in browsers and
  * as Unicode 15, section 3.9 recommends. Pure; any thread.
@@ -13,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/utf8_character.h"
 
 /* Bytes of the longest prefix that is valid: s.n when all of it is. ASCII is passed over 16 bytes at a
  * time. */
@@ -32,9 +32,6 @@ int utf8_check(struct str s, struct err *err);
 /* Length of the character at the start of `s`, 1 to 4, and its code point; 0 when s is empty or starts with a
  * broken one. */
 unsigned utf8_decode(struct str s, uint32_t *ret_code_point);
-
-/* Writes 1 to 4 bytes and returns how many; 0 for a surrogate or a value over U+10FFFF. */
-unsigned utf8_encode(uint32_t code_point, char out[4]);
 
 /* Characters; a maximal broken part counts as one. */
 size_t utf8_count(struct str s);

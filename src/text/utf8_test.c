@@ -122,26 +122,6 @@ static void test_encode_and_decode(void **state)
 	}
 }
 
-static void test_encode_lengths(void **state)
-{
-	char bytes[4];
-
-	(void)state;
-	assert_int_equal(utf8_encode(0x7f, bytes), 1);
-	assert_int_equal(utf8_encode(0x80, bytes), 2);
-	assert_int_equal(utf8_encode(0x7ff, bytes), 2);
-	assert_int_equal(utf8_encode(0x800, bytes), 3);
-	assert_int_equal(utf8_encode(0xffff, bytes), 3);
-	assert_int_equal(utf8_encode(0x10000, bytes), 4);
-	assert_int_equal(utf8_encode(0x10ffff, bytes), 4);
-	assert_int_equal(utf8_encode(0x110000, bytes), 0);
-	assert_int_equal(utf8_encode(UINT32_MAX, bytes), 0);
-	assert_int_equal(utf8_encode(0x20ac, bytes), 3);
-	assert_memory_equal(bytes, EURO, 3);
-	assert_int_equal(utf8_encode(0x1f438, bytes), 4);
-	assert_memory_equal(bytes, FROG, 4);
-}
-
 static void test_decode_nothing(void **state)
 {
 	uint32_t c = 42;
@@ -312,7 +292,6 @@ int main(void)
 		cmocka_unit_test(test_ascii),
 		cmocka_unit_test(test_check),
 		cmocka_unit_test(test_encode_and_decode),
-		cmocka_unit_test(test_encode_lengths),
 		cmocka_unit_test(test_decode_nothing),
 		cmocka_unit_test(test_count),
 		cmocka_unit_test(test_cut),

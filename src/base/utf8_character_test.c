@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/utf8_decode.h"
+#include "base/utf8_character.h"
 
 /* Written from the definition alone, as a second opinion: bits by length, then the ranges. */
 static unsigned encode(uint32_t c, char out[4])
@@ -24,16 +24,17 @@ static void test_every_code_point(void **state)
 {
 	(void)state;
 	for (uint32_t c = 0; c <= 0x10ffff; c++) {
-		char bytes[4];
-		unsigned n = encode(c, bytes), skip = 0;
+		char bytes[4], written[4];
+		unsigned n = encode(c, bytes), skip = 0, written_n = utf8_encode(c, written);
 		uint32_t back = UINT32_MAX;
 		unsigned got = utf8_decode_first(str_make(bytes, n), &back, &skip);
 
 		if (c >= 0xd800 && c <= 0xdfff) {
-			if (got != 0 || skip != 1)
-				fail_msg("surrogate %x: length %u, skip %u", c, got, skip);
-		} else if (got != n || back != c) {
-			fail_msg("%x: length %u, value %x", c, got, back);
+			if (got != 0 || skip != 1 || written_n != 0)
+				fail_msg("surrogate %x: length %u, skip %u, written %u", c, got, skip,
+					 written_n);
+		} else if (got != n || back != c || written_n != n || memcmp(written, bytes, n) != 0) {
+			fail_msg("%x: length %u, value %x, written %u", c, got, back, written_n);
 		}
 	}
 }
@@ -61,6 +62,26 @@ static void test_accepted_is_canonical(void **state)
 			assert_memory_equal(bytes, again, n);
 		}
 	}
+}
+
+static void test_encode_lengths(void **state)
+{
+	char bytes[4];
+
+	(void)state;
+	assert_int_equal(utf8_encode(0x7f, bytes), 1);
+	assert_int_equal(utf8_encode(0x80, bytes), 2);
+	assert_int_equal(utf8_encode(0x7ff, bytes), 2);
+	assert_int_equal(utf8_encode(0x800, bytes), 3);
+	assert_int_equal(utf8_encode(0xffff, bytes), 3);
+	assert_int_equal(utf8_encode(0x10000, bytes), 4);
+	assert_int_equal(utf8_encode(0x10ffff, bytes), 4);
+	assert_int_equal(utf8_encode(0x110000, bytes), 0);
+	assert_int_equal(utf8_encode(UINT32_MAX, bytes), 0);
+	assert_int_equal(utf8_encode(0x20ac, bytes), 3);
+	assert_memory_equal(bytes, "\xe2\x82\xac", 3);
+	assert_int_equal(utf8_encode(0x1f438, bytes), 4);
+	assert_memory_equal(bytes, "\xf0\x9f\x90\xb8", 4);
 }
 
 static void expect_skip(const char *bytes, size_t n, unsigned expected)
@@ -107,9 +128,8 @@ static void test_cut_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_code_point),
-		cmocka_unit_test(test_accepted_is_canonical),
-		cmocka_unit_test(test_maximal_broken_parts),
+		cmocka_unit_test(test_every_code_point), cmocka_unit_test(test_accepted_is_canonical),
+		cmocka_unit_test(test_encode_lengths),	 cmocka_unit_test(test_maximal_broken_parts),
 		cmocka_unit_test(test_cut_short),
 	};
 
