@@ -87,13 +87,6 @@ void api_status(struct api_call *call)
 
 /* -- namespaces: what is known of each server, waited for where nothing is ------------------------------- */
 
-static const struct err *server_error(const struct hub_server *server)
-{
-	const struct err *start = server->group ? pool_group_error(server->group) : &server->err;
-
-	return start->code ? start : &server->refresh_err;
-}
-
 static void write_namespace(const struct hub_server *server, const struct settings *set,
 			    struct json_writer *w)
 {
@@ -107,14 +100,15 @@ static void write_namespace(const struct hub_server *server, const struct settin
 		json_member_u64(w, STR("tools"), server->snapshot->count);
 	if (server->description.n)
 		json_member_str(w, STR("description"), server->description);
+	json_member_str(w, STR("state"), hub_server_state(server));
 	json_member_u64(w, STR("live"), server->group ? pool_group_live(server->group) : 0);
 	json_member_str(w, STR("sharing"),
 			limits.sharing == CHOICE_POOL_SHARING_EXCLUSIVE ? STR("exclusive") : STR("shared"));
 	json_member_str(w, STR("scope"), str_of(hub_scope_name((enum hub_scope)limits.scope)));
 	json_member_bool(w, STR("cached"),
 			 server->snapshot && (!server->group || !pool_group_live(server->group)));
-	if (server_error(server)->code)
-		json_member_str(w, STR("error"), str_of(server_error(server)->message));
+	if (hub_server_error(server)->code)
+		json_member_str(w, STR("error"), str_of(hub_server_error(server)->message));
 	json_write_object_end(w);
 }
 
@@ -189,11 +183,11 @@ static void refreshed(struct hub_ready *ready)
 	json_write_array_begin(&w);
 	list_for_each(server, &call->api->hub->servers, node) {
 		count++;
-		if (!server_error(server)->code)
+		if (!hub_server_error(server)->code)
 			continue;
 		json_write_object_begin(&w);
 		json_member_str(&w, STR("server"), server->name);
-		json_member_str(&w, STR("error"), str_of(server_error(server)->message));
+		json_member_str(&w, STR("error"), str_of(hub_server_error(server)->message));
 		json_write_object_end(&w);
 	}
 	json_write_array_end(&w);

@@ -11,7 +11,7 @@
 static const struct row_column namespace_columns[] = {
 	{ "NAMESPACE", STR_INIT("namespace"), ROW_TEXT, STYLE_NAME },
 	{ ">TOOLS", STR_INIT("tools"), ROW_NUMBER, STYLE_PLAIN },
-	{ "STATE", STR_INIT(""), ROW_STATE, STYLE_PLAIN },
+	{ "STATE", STR_INIT("state"), ROW_STATE, STYLE_PLAIN },
 	{ "DESCRIPTION", STR_INIT("description"), ROW_SENTENCE, STYLE_PLAIN },
 	{ "ERROR", STR_INIT("error"), ROW_TEXT, STYLE_BAD },
 };
@@ -85,18 +85,13 @@ static void cell_moment(struct table *table, enum style style, struct str text)
 		table_cell_printf(table, style, "%.10s %.5s", text.p, text.p + 11);
 }
 
-static void cell_state(struct table *table, const struct json *element)
+static void cell_state(struct table *table, struct str state)
 {
-	uint64_t live = 0;
-
-	(void)json_u64(json_get(element, STR("live")), &live);
-	if (json_get(element, STR("error")))
-		table_cell(table, STYLE_BAD, STR("failed"));
-	else if (live)
-		table_cell(table, STYLE_GOOD, STR("running"));
-	else
-		table_cell(table, STYLE_PLAIN,
-			   json_get(element, STR("tools")) ? STR("ready") : STR("unknown"));
+	table_cell(table,
+		   str_eq(state, STR("failed"))	   ? STYLE_BAD
+		   : str_eq(state, STR("running")) ? STYLE_GOOD
+						   : STYLE_PLAIN,
+		   state);
 }
 
 /* "env MCPX_POOL_MAX" */
@@ -147,7 +142,7 @@ static void cell(struct cli *cli, struct table *table, const struct row_column *
 		table_cell(table, column->style, tool);
 		break;
 	case ROW_STATE:
-		cell_state(table, element);
+		cell_state(table, json_str(value));
 		break;
 	case ROW_VALUE:
 		table_cell(table, column->style, json_str(value).n ? json_str(value) : STR("(empty)"));

@@ -17,7 +17,7 @@ enum row_kind {
 	ROW_BYTES,  /* a size */
 	ROW_MOMENT, /* RFC 3339, as a date and a time */
 	ROW_TOOL,   /* namespace.tool, of the whole element */
-	ROW_STATE,  /* of a namespace: running, ready, an error */
+	ROW_STATE,  /* of a namespace, coloured */
 	ROW_VALUE,  /* of a setting, which may be empty */
 	ROW_SOURCE, /* of a setting, of the whole record: which layer, and where in it */
 	ROW_HERE,   /* of a setting: what this command's own layers say, where that is another value */

@@ -298,6 +298,16 @@ unsigned pool_group_live(const struct pool_group *group)
 	return live;
 }
 
+bool pool_group_has(const struct pool_group *group, enum instance_state state)
+{
+	struct instance *instance;
+
+	list_for_each(instance, &group->instances, node)
+		if (instance->state == state)
+			return true;
+	return false;
+}
+
 const struct err *pool_group_error(const struct pool_group *group)
 {
 	return &group->err;

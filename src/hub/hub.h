@@ -189,10 +189,17 @@ void hub_ready_start(struct hub_ready *ready, struct hub *hub, const struct hub_
 		     void (*done)(struct hub_ready *ready), void *owner);
 void hub_ready_cancel(struct hub_ready *ready);
 
-/* One server for status: name, namespace, description, sharing, scope, max, live, calls, tools, hiddenTools,
- * schemaAgeSec, skippedTools, repeatedTools and repeatedTool (how many entries of its list have a name that
- * came before, and the first such name), lastError, lastStderr (all that is kept of what a start that failed
- * wrote), retryInSec, instances. */
+/* Why the server cannot be used, did not start, or did not tell its tools when it was last asked for them;
+ * code 0 when nothing is wrong. Valid until the loop turns. */
+const struct err *hub_server_error(const struct hub_server *server);
+/* "failed" when there is such an error; "running" or "starting" when an instance does, the first if both are;
+ * "ready" when its tools are known and the next call starts it; else "unknown". */
+struct str hub_server_state(const struct hub_server *server);
+
+/* One server for status: name, namespace, description, state, sharing, scope, max, live, calls, tools,
+ * hiddenTools, schemaAgeSec, skippedTools, repeatedTools and repeatedTool (how many entries of its list have a
+ * name that came before, and the first such name), lastError, lastStderr (all that is kept of what a start that
+ * failed wrote), retryInSec, instances. */
 void hub_server_describe(const struct hub_server *server, struct json_writer *w);
 
 #endif

@@ -29,7 +29,7 @@ static void an_unchanged_server_keeps_its_process(void **state)
 	assert_string_equal(call_now(&c, &scene, "stays", "pid", "{}"), pid);
 	assert_has(
 		describe_server(&scene, "stays"),
-		"\"name\":\"stays\",\"namespace\":\"stays\",\"description\":\"new\",\"sharing\":\"shared\","
+		"\"name\":\"stays\",\"namespace\":\"stays\",\"description\":\"new\",\"state\":\"running\",\"sharing\":\"shared\","
 		"\"scope\":\"global\",\"max\":1,\"live\":1,");
 	assert_int_equal(hub_server_limits(server_named(&scene, "stays"))->call_ms, 7000);
 	AWAIT(events_of(&scene, "server.stop") == 0 && snapshot_count(&scene) == 1);
@@ -221,6 +221,44 @@ static void two_names_of_one_definition_share_a_process(void **state)
 	assert_int_equal(server_named(&scene, "alias")->snapshot->count, 1);
 	assert_true(server_named(&scene, "one")->snapshot->count > 1);
 	hub_scene_close(&scene);
+}
+
+static void assert_state(const char *state)
+{
+	const struct hub_server *server = server_named(&scene, "files");
+
+	assert_str(hub_server_state(server), state);
+	assert_has(describe_server(&scene, "files"),
+		   arena_printf(&hub_scratch.arena, "\"state\":\"%s\",", state).p);
+	assert_int_equal(hub_server_error(server)->code != 0, strcmp(state, "failed") == 0);
+}
+
+static void a_server_s_state_is_one_word(void **state)
+{
+	int gate = gate_make("gate");
+	struct setting_change change;
+	struct caller c;
+
+	(void)state;
+	open_hub(&scene, one_server("\"--gate\",\"~/gate\"", ""));
+	assert_state("unknown");
+	call(&c, &scene, "files", "echo", "{}");
+	assert_state("starting");
+	gate_pass(gate);
+	AWAIT(c.done);
+	call_end(&c);
+	know_tools(&scene, "files");
+	assert_state("running");
+	assert_int_equal(
+		settings_set_runtime(scene.set, SETTING_POOL_IDLE_TIMEOUT, STR("1ms"), &change, NULL), 0);
+	scene.limits.pool.reap_ms = 1;
+	hub_adjust(scene.hub, &scene.limits);
+	AWAIT(events_of(&scene, "it was idle"));
+	assert_state("ready");
+	hub_scene_reload(&scene, one_server("\"--gate\",\"~/gate\"", "\"mode\":1"));
+	assert_state("failed");
+	hub_scene_close(&scene);
+	close(gate);
 }
 
 /* -- filters --------------------------------------------------------------------------------------------- */
@@ -434,6 +472,7 @@ int main(void)
 		IN_HUB(a_broken_entry_lists_nothing_until_it_is_mended),
 		IN_HUB(a_reload_during_a_refresh_is_survived),
 		IN_HUB(two_names_of_one_definition_share_a_process),
+		IN_HUB(a_server_s_state_is_one_word),
 		IN_HUB(hidden_tools_are_in_no_list),
 		IN_HUB(a_change_of_filters_needs_no_process),
 		IN_HUB(names_are_resolved_before_and_after_lists_are_known),

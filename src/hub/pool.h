@@ -130,8 +130,10 @@ void pool_release(struct instance **instance);
 
 struct pool_group *pool_group_of(const struct instance *instance);
 enum hub_scope pool_group_scope(const struct pool_group *group);
-/* Instances that start or run. */
+/* Instances whose process is not gone: those that start, run, or are being ended. */
 unsigned pool_group_live(const struct pool_group *group);
+/* Whether one of them is in this state. */
+bool pool_group_has(const struct pool_group *group, enum instance_state state);
 /* `wanted`, if it is an instance of the group that runs, else NULL. It is only compared: it may have been
  * freed. */
 struct instance *pool_group_find(const struct pool_group *group, const struct instance *wanted);

@@ -265,14 +265,38 @@ void server_remove(struct hub_server *server)
 	hub_server_drop(&server);
 }
 
+/* -- for people ------------------------------------------------------------------------------------------ */
+
+static const struct err *server_start_error(const struct hub_server *server)
+{
+	return server->group ? pool_group_error(server->group) : &server->err;
+}
+
+const struct err *hub_server_error(const struct hub_server *server)
+{
+	const struct err *start = server_start_error(server);
+
+	return start->code ? start : &server->refresh_err;
+}
+
+struct str hub_server_state(const struct hub_server *server)
+{
+	if (hub_server_error(server)->code)
+		return STR("failed");
+	if (server->group && pool_group_has(server->group, INSTANCE_READY))
+		return STR("running");
+	if (server->group && pool_group_has(server->group, INSTANCE_STARTING))
+		return STR("starting");
+	return server->snapshot ? STR("ready") : STR("unknown");
+}
+
 static void describe_error(const struct hub_server *server, struct json_writer *w)
 {
-	const struct err *start = server->group ? pool_group_error(server->group) : &server->err;
-	const struct err *err = start->code ? start : &server->refresh_err;
+	const struct err *err = hub_server_error(server);
 
 	if (err->code)
 		json_member_str(w, STR("lastError"), str_of(err->message));
-	if (start->code && server->group && pool_group_last_words(server->group).n)
+	if (server_start_error(server)->code && server->group && pool_group_last_words(server->group).n)
 		json_member_str(w, STR("lastStderr"), pool_group_last_words(server->group));
 	if (server->group && pool_group_retry_in(server->group))
 		json_member_u64(w, STR("retryInSec"), pool_group_retry_in(server->group) / MS_PER_SECOND + 1);
@@ -309,6 +333,7 @@ void hub_server_describe(const struct hub_server *server, struct json_writer *w)
 	json_member_str(w, STR("namespace"), server->namespace);
 	if (server->description.n)
 		json_member_str(w, STR("description"), server->description);
+	json_member_str(w, STR("state"), hub_server_state(server));
 	json_member_str(w, STR("sharing"),
 			limits.sharing == CHOICE_POOL_SHARING_EXCLUSIVE ? STR("exclusive") : STR("shared"));
 	json_member_str(w, STR("scope"), str_of(hub_scope_name((enum hub_scope)limits.scope)));

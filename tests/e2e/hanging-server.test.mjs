@@ -23,7 +23,7 @@ for (const warmth of ['cold', 'warm'])
 			await run(scratch, ['ls']);
 			await run(scratch, ['stop']);
 		}
-		assert.match((await run(scratch, ['ls'])).stdout, /scripted/);
+		assert.match((await run(scratch, ['ls'])).stdout, /^scripted +\d+ +(starting|running)\nmute +starting$/m);
 		assert.match((await run(scratch, ['tools'])).stdout, /scripted\.echo/);
 		assert.equal((await run(scratch, ['exec', "return String(await scripted.echo({ text: 'through' }))"])).stdout, 'through\n');
 		assert.equal((await run(scratch, ['exec', '--ns', 'scripted', "return String(await scripted.echo({ text: 'named' }))"])).stdout, 'named\n');
