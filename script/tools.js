@@ -2,8 +2,8 @@
 const tools = Object.create(null);
 for (const [namespace, , listed] of $index) {
 	const functions = Object.create(null);
-	for (const [name, tool] of listed) {
-		functions[name] = (args, options) => call(namespace, tool, args, options);
+	for (const [name] of listed) {
+		functions[name] = (args, options) => call(namespace, name, args, options);
 		Object.defineProperty(functions[name], 'name', { value: `${namespace}.${name}` });
 	}
 	tools[namespace] = Object.freeze(functions);

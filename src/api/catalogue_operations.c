@@ -60,6 +60,8 @@ static void write_tool(struct api_call *call, const struct catalogue_snapshot *s
 	json_member_str(w, STR("server"), server ? server->name : snapshot->namespace);
 	json_member_str(w, STR("tool"), tool->name);
 	json_member_str(w, STR("function"), tool->function);
+	if (tool->repeats)
+		json_member_bool(w, STR("repeats"), true);
 	write_member_of(&members, STR("title"), w);
 	write_member_of(&members, STR("description"), w);
 	write_member_of(&members, STR("inputSchema"), w);

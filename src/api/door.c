@@ -136,7 +136,10 @@ static struct str door_find_tool(struct mcp_server *mcp, struct str name, struct
 	    hub_resolve_tool(door->api->hub, name, &door->passthrough, arena, &server, &tool, NULL) < 0 ||
 	    !server->snapshot)
 		return str_make(NULL, 0);
-	known = catalogue_find(server->snapshot, tool);
+	/* Of tools with one name it is the name here that tells which is meant. */
+	known = catalogue_find(server->snapshot, name);
+	if (!known || !str_eq(known->name, tool))
+		known = catalogue_find(server->snapshot, tool);
 	return known ? known->raw : str_make(NULL, 0);
 }
 

@@ -46,15 +46,17 @@ bool door_passes_through(const struct api_door *door, const struct hub_server *s
 /* -- names ----------------------------------------------------------------------------------------------- */
 
 /* What the facade has keeps its name; a server's tool that is called so stands there with its namespace. */
-static bool has_own_name(const struct api_door *door, const struct hub_server *server, struct str tool)
+static bool has_own_name(const struct api_door *door, const struct hub_server *server,
+			 const struct catalogue_tool *tool)
 {
-	return door_passes_through(door, server) && (door->full || !operation_tool(tool));
+	return door_passes_through(door, server) && !tool->repeats &&
+	       (door->full || !operation_tool(tool->name));
 }
 
 static struct str name_at_door(const struct api_door *door, const struct hub_server *server,
 			       const struct catalogue_tool *tool)
 {
-	return has_own_name(door, server, tool->name) ? tool->name : tool->listed_name;
+	return has_own_name(door, server, tool) ? tool->name : tool->listed_name;
 }
 
 static int refuse_name(const struct hub_server *one, const struct hub_server *other, struct str name,

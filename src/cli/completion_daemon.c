@@ -4,6 +4,7 @@
 #include "cli/completion.h"
 
 #include "cli/completion_private.h"
+#include "cli/tool_name.h"
 #include "json/json.h"
 #include "text/percent.h"
 
@@ -76,8 +77,7 @@ void completion_add_tools(struct completion *completion)
 		return;
 	completion_advance(completion, dot + 1);
 	json_for_each(row, json_root(&doc))
-		completion_add(completion, json_str(json_get(row, STR("tool"))),
-			       json_str(json_get(row, STR("description"))));
+		completion_add(completion, tool_name(row), json_str(json_get(row, STR("description"))));
 }
 
 void completion_add_types(struct completion *completion)

@@ -5,6 +5,7 @@
 #include "cli/display.h"
 #include "cli/show.h"
 #include "cli/table.h"
+#include "cli/tool_name.h"
 
 #define COLUMNS(array) .columns = array, .column_count = ARRAY_LEN(array)
 
@@ -138,7 +139,7 @@ static void cell(struct cli *cli, struct table *table, const struct row_column *
 		break;
 	case ROW_TOOL:
 		tool = arena_concat(&cli->arena, json_str(json_get(element, STR("namespace"))), STR("."),
-				    json_str(json_get(element, STR("tool"))));
+				    tool_name(element));
 		table_cell(table, column->style, tool);
 		break;
 	case ROW_STATE:

@@ -181,10 +181,13 @@ static void server_problems(struct cli *cli, const struct json *server, struct b
 		last_words(cli, json_str(json_get(server, STR("lastStderr"))), error, out);
 	}
 	if (repeated.n)
-		indented(cli, out, STYLE_FAINT,
-			 arena_printf(&cli->arena,
-				      "%.*s lists \"%.*s\" more than once: only the first can be called",
-				      STR_ARG(json_str(json_get(server, STR("name")))), STR_ARG(repeated)));
+		indented(
+			cli, out, STYLE_FAINT,
+			arena_printf(
+				&cli->arena,
+				"%.*s lists \"%.*s\" more than once: the later ones have names of their own here, but all that the server hears is \"%.*s\"",
+				STR_ARG(json_str(json_get(server, STR("name")))), STR_ARG(repeated),
+				STR_ARG(repeated)));
 	json_for_each(instance, json_get(server, STR("instances"))) {
 		struct str first = json_str(json_get(instance, STR("noiseFirst")));
 

@@ -3,6 +3,7 @@
 
 #include "cli/display.h"
 #include "cli/help.h"
+#include "cli/tool_name.h"
 #include "exec/schema_type.h"
 
 struct tool_view {
@@ -46,7 +47,7 @@ static void usage(const struct tool_view *view, const struct json *tool, struct 
 	buf_append(&line, STR("mcpx call "));
 	display_line(&line, json_str(json_get(tool, STR("namespace"))));
 	buf_append_char(&line, '.');
-	display_line(&line, json_str(json_get(tool, STR("tool"))));
+	display_line(&line, tool_name(tool));
 	usage_arguments(view, true, &line);
 	usage_arguments(view, false, &line);
 	terminal_style(&view->cli->out, out, STYLE_STRONG, buf_str(&line));
@@ -118,6 +119,6 @@ void show_tool(struct cli *cli, const struct json *tool, struct buf *out)
 		paragraph(&view,
 			  arena_printf(&cli->arena, "`mcpx types %.*s.%.*s` has the types in full.",
 				       STR_ARG(json_str(json_get(tool, STR("namespace")))),
-				       STR_ARG(json_str(json_get(tool, STR("tool"))))),
+				       STR_ARG(tool_name(tool))),
 			  out);
 }

@@ -2,6 +2,7 @@
 #include "cli/tool_hint.h"
 
 #include "cli/request.h"
+#include "cli/tool_name.h"
 #include "text/nearest.h"
 
 static struct str hint_from(struct cli *cli, const struct json *tools, struct str namespace, struct str name)
@@ -11,7 +12,7 @@ static struct str hint_from(struct cli *cli, const struct json *tools, struct st
 
 	nearest_init(&nearest, name);
 	json_for_each(tool, tools) {
-		struct str listed = json_str(json_get(tool, STR("tool")));
+		struct str listed = tool_name(tool);
 
 		if (str_eq(listed, name))
 			return STR("");

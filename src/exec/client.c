@@ -30,12 +30,6 @@ static bool word_selects(struct str word, const struct catalogue_snapshot *snaps
 	return dot == STR_NONE || !tool || catalogue_find(snapshot, str_from(word, dot + 1)) == tool;
 }
 
-/* Of several tools with one name only the first can be called. */
-static bool is_shadowed(const struct catalogue_snapshot *snapshot, const struct catalogue_tool *tool)
-{
-	return catalogue_find(snapshot, tool->name) != tool;
-}
-
 /* With a NULL tool: whether anything of the namespace is selected. */
 static bool selects(struct str selection, const struct catalogue_snapshot *snapshot,
 		    const struct catalogue_tool *tool)
@@ -161,8 +155,7 @@ static void write_namespace_type(struct buf *out, struct buf *aliases,
 {
 	buf_append(out, STR("{\n"));
 	for (size_t i = 0; i < snapshot->count; i++)
-		if (selects(selection, snapshot, &snapshot->tools[i]) &&
-		    !is_shadowed(snapshot, &snapshot->tools[i]))
+		if (selects(selection, snapshot, &snapshot->tools[i]))
 			write_function(out, aliases, snapshot, &snapshot->tools[i]);
 	buf_append_char(out, '}');
 }

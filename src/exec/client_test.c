@@ -124,10 +124,14 @@ static void test_odd_tools_spoil_nothing(void **state)
 		"\tweird_name_with_chars__(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
 		"\t__proto___(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
 		"\tthen_(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
+		"\tnoschema_2(args?: Record<string, unknown>, options?: CallOptions): Promise<any>;\n"
 		"};\n");
 	assert_non_null(strstr(types("", false), "declare const plain: {"));
 	assert_non_null(strstr(types(" odd , plain.read-file", false), "read_file(args"));
 	assert_null(strstr(types("odd,plain.read_file", false), "wipe"));
+	/* Of two tools with one name each is selected by its own. */
+	assert_null(strstr(types("odd.noschema", false), "noschema_2"));
+	assert_null(strstr(types("odd.noschema_2", false), "noschema("));
 }
 
 static void test_selections_are_checked(void **state)

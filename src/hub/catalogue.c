@@ -53,13 +53,13 @@ static size_t *naming_count(struct naming *naming, struct str name, size_t first
 	return count;
 }
 
-/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of how often it
- * came before. */
+/* As much of `full_name` as fits, "_" for what is not allowed, and a hash of the name and of what tells it
+ * from its like. */
 static struct str listed_name_hashed(char storage[static LISTED_NAME_MAX + 1], struct str full_name,
-				     size_t repeat)
+				     uint64_t salt)
 {
 	int kept = (int)size_min(full_name.n, LISTED_NAME_MAX - HASH_DIGITS - 1);
-	uint64_t hash = hash_str(full_name, repeat);
+	uint64_t hash = hash_str(full_name, salt);
 
 	for (int i = 0; i < kept; i++)
 		storage[i] = listed_name_char(full_name.p[i]) ? full_name.p[i] : '_';
@@ -80,16 +80,17 @@ static bool namespace_ambiguous(struct str namespace)
 static struct str listed_name(struct naming *naming, const struct catalogue_tool *tool)
 {
 	struct catalogue_snapshot *snapshot = naming->snapshot;
+	uint64_t salt = tool->repeats ? hash_str(tool->raw, 0) : 0;
 	char storage[LISTED_NAME_MAX + 1];
 	struct str name = tool->full_name;
-	size_t *repeat;
+	size_t *taken;
 
-	if (!namespace_ambiguous(snapshot->namespace) && listed_name_fits(name) &&
+	if (!tool->repeats && !namespace_ambiguous(snapshot->namespace) && listed_name_fits(name) &&
 	    !map_get(&snapshot->names, name))
 		return name;
-	repeat = naming_count(naming, name, 0);
+	taken = naming_count(naming, listed_name_hashed(storage, tool->full_name, salt), 0);
 	do
-		name = listed_name_hashed(storage, tool->full_name, (*repeat)++);
+		name = listed_name_hashed(storage, tool->full_name, salt + (*taken)++);
 	while (map_get(&snapshot->names, name));
 	return arena_copy(&snapshot->arena, name);
 }
@@ -101,7 +102,7 @@ static struct str function_name(struct naming *naming, const struct catalogue_to
 	_cleanup_buf_ struct buf numbered = { .max = function.n + NUMBER_DIGITS };
 	size_t *number;
 
-	if (!map_get(&snapshot->names, function) || str_eq(function, tool->name))
+	if (!map_get(&snapshot->names, function) || (!tool->repeats && str_eq(function, tool->name)))
 		return function;
 	number = naming_count(naming, function, 2);
 	do {
@@ -189,12 +190,9 @@ struct catalogue_snapshot *catalogue_build(struct str namespace, const struct st
 			snapshot->skipped++;
 			continue;
 		}
-		/* It could never be called: what the server hears is a name. */
-		if (map_get(&snapshot->names, tool->name)) {
-			if (snapshot->repeated++ == 0)
-				snapshot->repeated_name = tool->name;
-			continue;
-		}
+		tool->repeats = map_get(&snapshot->names, tool->name);
+		if (tool->repeats && snapshot->repeated++ == 0)
+			snapshot->repeated_name = tool->name;
 		snapshot->count++;
 		snapshot->hash = hash_str(items[i], snapshot->hash);
 		snapshot_claim(snapshot, tool->name, tool);

@@ -21,15 +21,19 @@
 
 /* One tool of one server. Everything points into the snapshot. */
 struct catalogue_tool {
-	struct str name;	/* the server's own */
+	struct str name;	/* the server's own; not unique when it `repeats` */
 	struct str raw;		/* the Tool object, byte for byte */
 	struct str description; /* decoded; empty when absent */
 	struct str function;	/* its name in scripts, unique within the server */
-	struct str full_name;	/* "<namespace>__<tool>" */
+	struct str full_name;	/* "<namespace>__<tool>"; as little unique as the name */
 	/* What the MCP door lists: full_name, or when that is no name that every model's API takes (1 to 64
 	 * of [A-Za-z0-9_-], unique, also among servers), a form of it that ends in a hash and stays the same
-	 * as long as server and tool are called what they are. */
+	 * as long as server and tool are called what they are; of one that `repeats`, as long as its Tool
+	 * object is what it is. */
 	struct str listed_name;
+	/* An earlier tool of the server has the same name. Called by any of its own names, it is the server
+	 * that decides which of them answers: all it hears is `name`. */
+	bool repeats;
 	bool read_only; /* annotations.readOnlyHint is true */
 	/* not read_only, and annotations.destructiveHint is not false (the specification's default) */
 	bool destructive;
@@ -45,14 +49,14 @@ struct catalogue_snapshot {
 	uint64_t fetched_at;	 /* wall clock, ms */
 	uint64_t hash;	 /* of all raw tools in order and the instructions: equal hashes, nothing changed */
 	size_t skipped;	 /* entries that were no usable tool: no object, or without a name */
-	size_t repeated; /* entries with a name that an earlier one has */
+	size_t repeated; /* tools that repeat the name of an earlier one */
 	struct str repeated_name; /* of the first of them */
 	struct map names;	  /* every name by which a tool can be called -> struct catalogue_tool */
 };
 
 /* Builds a snapshot from the Tool objects that a server sent, in its order. Entries that are no object or
- * have no name are skipped and counted, and so are those with a name that came before: only the first can be
- * called. Never fails: the result may be empty. */
+ * have no name are skipped and counted. Of tools with one name the first keeps it, and the others get names
+ * of their own. Never fails: the result may be empty. */
 struct catalogue_snapshot *catalogue_build(struct str namespace, const struct str *items, size_t count,
 					   struct str instructions, uint64_t fetched_at, uint64_t seed);
 

@@ -169,20 +169,64 @@ static void test_name_of_exactly_64_is_listed_as_it_is(void **state)
 	catalogue_unref(&s);
 }
 
-static void test_name_that_comes_again_is_listed_once(void **state)
+static void test_name_that_comes_again_gets_names_of_its_own(void **state)
 {
-	struct catalogue_snapshot *s =
-		BUILD("ns", "{\"name\":\"echo\",\"title\":\"1\"}", "{\"name\":\"other\"}",
-		      "{\"name\":\"echo\",\"title\":\"2\"}", "{\"name\":\"other\"}");
+	static const char first[] = "{\"name\":\"echo\",\"title\":\"1\"}",
+			  second[] = "{\"name\":\"echo\",\"title\":\"2\"}",
+			  third[] = "{\"name\":\"echo\",\"title\":\"3\"}";
+	struct catalogue_snapshot *s = BUILD("ns", first, "{\"name\":\"other\"}", second, third);
+	/* Another order, and one fewer. */
+	struct catalogue_snapshot *again = BUILD("ns", "{\"name\":\"other\"}", first, third);
 
 	(void)state;
-	assert_int_equal(s->count, 2);
-	assert_str(s->tools[0].raw, "{\"name\":\"echo\",\"title\":\"1\"}");
-	assert_str(s->tools[1].listed_name, "ns__other");
+	assert_int_equal(s->count, 4);
 	assert_int_equal(s->repeated, 2);
 	assert_str(s->repeated_name, "echo");
+	assert_false(s->tools[0].repeats);
+	assert_str(s->tools[0].listed_name, "ns__echo");
+	assert_str(s->tools[0].function, "echo");
+	for (size_t i = 2; i < s->count; i++) {
+		const struct catalogue_tool *tool = &s->tools[i];
+
+		assert_true(tool->repeats);
+		assert_str(tool->name, "echo");
+		assert_api_name(tool->listed_name);
+		assert_true(str_starts_with(tool->listed_name, STR("ns__echo_")));
+		assert_ptr_equal(catalogue_find(s, tool->listed_name), tool);
+		assert_ptr_equal(catalogue_find(s, tool->function), tool);
+	}
+	assert_str(s->tools[2].raw, second);
+	assert_str(s->tools[2].function, "echo_2");
+	assert_str(s->tools[3].function, "echo_3");
+	assert_false(str_eq(s->tools[2].listed_name, s->tools[3].listed_name));
 	assert_ptr_equal(catalogue_find(s, STR("echo")), &s->tools[0]);
+	assert_ptr_equal(catalogue_find(s, STR("ns__echo")), &s->tools[0]);
+	/* As long as its definition stays what it is, so does the name. */
+	assert_true(str_eq(again->tools[2].listed_name, s->tools[3].listed_name));
 	catalogue_unref(&s);
+	catalogue_unref(&again);
+}
+
+/* Nothing tells these apart but their order. It costs neither memory nor time that grows faster than the
+ * list. */
+static void test_many_copies_of_one_tool_get_one_name_each(void **state)
+{
+	enum { MANY = 3000 };
+	struct str *items = xcalloc(MANY, sizeof(*items));
+	struct catalogue_snapshot *s;
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++)
+		items[i] = STR("{\"name\":\"same\"}");
+	s = catalogue_build(STR("ns"), items, MANY, STR(""), 1000, 7);
+	assert_int_equal(s->count, MANY);
+	assert_int_equal(s->repeated, MANY - 1);
+	assert_str(s->tools[MANY - 1].function, "same_3000");
+	for (size_t i = 0; i < MANY; i++)
+		assert_ptr_equal(catalogue_find(s, s->tools[i].listed_name), &s->tools[i]);
+	assert_in_range(s->arena.total, 1, MANY * 512);
+	catalogue_unref(&s);
+	free(items);
 }
 
 static void test_functions_are_identifiers_and_unique(void **state)
@@ -228,7 +272,8 @@ static void test_reference_keeps_a_snapshot(void **state)
 
 static void test_cache_file_gives_the_same_back(void **state)
 {
-	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"x\", \"n\":1e400}", "{\"name\":\"y\"}"),
+	struct catalogue_snapshot *s = BUILD("ns", "{\"name\":\"x\", \"n\":1e400}", "{\"name\":\"y\"}",
+					     "{\"name\":\"y\"}"),
 				  *back;
 	_cleanup_buf_ struct buf out = { 0 };
 
@@ -236,7 +281,8 @@ static void test_cache_file_gives_the_same_back(void **state)
 	buf_init(&out, 1 << 16);
 	assert_int_equal(catalogue_encode(s, &out), 0);
 	assert_int_equal(catalogue_decode(buf_str(&out), STR("other"), 4, 7, &back, NULL), 0);
-	assert_int_equal(back->count, 2);
+	assert_int_equal(back->count, 3);
+	assert_int_equal(back->repeated, 1);
 	assert_true(back->hash == s->hash);
 	assert_int_equal(back->fetched_at, 1000);
 	assert_str(back->tools[0].raw, "{\"name\":\"x\", \"n\":1e400}");
@@ -344,7 +390,8 @@ int main(void)
 		cmocka_unit_test(test_many_tools_of_one_function_get_one_name_each),
 		cmocka_unit_test(test_ambiguous_namespaces_list_short_forms_only),
 		cmocka_unit_test(test_name_of_exactly_64_is_listed_as_it_is),
-		cmocka_unit_test(test_name_that_comes_again_is_listed_once),
+		cmocka_unit_test(test_name_that_comes_again_gets_names_of_its_own),
+		cmocka_unit_test(test_many_copies_of_one_tool_get_one_name_each),
 		cmocka_unit_test(test_functions_are_identifiers_and_unique),
 		cmocka_unit_test(test_hash_tells_a_change),
 		cmocka_unit_test(test_reference_keeps_a_snapshot),

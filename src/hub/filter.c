@@ -39,7 +39,5 @@ struct catalogue_snapshot *filter_apply(const struct config_filter *filter, stru
 		return catalogue_ref(all);
 	shown = catalogue_build(all->namespace, items, count, all->instructions, all->fetched_at, seed);
 	shown->skipped = all->skipped;
-	shown->repeated = all->repeated;
-	shown->repeated_name = arena_copy(&shown->arena, all->repeated_name);
 	return shown;
 }

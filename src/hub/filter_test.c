@@ -99,6 +99,28 @@ static void nothing_hidden_is_the_same_snapshot(void **state)
 	catalogue_unref(&all);
 }
 
+static void hidden_names_do_not_repeat(void **state)
+{
+	const struct str items[] = { STR("{\"name\":\"a\"}"), STR("{\"name\":\"a\",\"title\":\"A\"}"),
+				     STR("{\"name\":\"b\"}") };
+	struct catalogue_snapshot *all = catalogue_build(STR("ns"), items, 3, STR(""), 1000, 7), *shown;
+	struct str a = STR("a"), b = STR("b");
+	struct config_filter filter = { .excluded = { &b, 1 } };
+
+	(void)state;
+	shown = filter_apply(&filter, all, 7);
+	assert_int_equal(shown->count, 2);
+	assert_int_equal(shown->repeated, 1);
+	assert_true(str_eq(shown->tools[1].listed_name, all->tools[1].listed_name));
+	catalogue_unref(&shown);
+	filter.excluded.items = &a;
+	shown = filter_apply(&filter, all, 7);
+	assert_int_equal(shown->count, 1);
+	assert_int_equal(shown->repeated, 0);
+	catalogue_unref(&shown);
+	catalogue_unref(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +130,7 @@ int main(void)
 		cmocka_unit_test(exclusion_wins_over_both),
 		cmocka_unit_test(what_is_not_understood_hides),
 		cmocka_unit_test(nothing_hidden_is_the_same_snapshot),
+		cmocka_unit_test(hidden_names_do_not_repeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

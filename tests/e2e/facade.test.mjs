@@ -95,12 +95,51 @@ for (const env of [full, { MCPX_MCP_PASSTHROUGH: 'odd' }])
 			assert.deepEqual({ inputSchema, outputSchema }, { inputSchema: odd[tool].inputSchema, outputSchema: odd[tool].outputSchema }, tool);
 	});
 
+// Three of one name: two that differ, and a copy of the second.
+const twin = (title, type) => ({ name: 'twin', title, inputSchema: { type: 'object', properties: { n: { type } } } });
+const echoes = [twin('first', 'string'), twin('again', 'integer'), twin('again', 'integer')];
+
+test('what a server lists twice is listed twice, each with a name of its own', async (t) => {
+	const scratch = newScratch(t);
+	const config = scratch.writeConfig({ mcpServers: { dup: scriptedServer({ tools: echoes }) } });
+	const daemon = await startDaemon(scratch, { config, tcp: true, env: full });
+	const isTwin = ({ title }) => ['first', 'again'].includes(title);
+	const door = await httpClient(scratch, `${daemon.url}/mcp`);
+	const twins = (await door.listTools()).tools.filter(isTwin);
+
+	assert.deepEqual(twins.map(({ title, inputSchema }) => ({ name: 'twin', title, inputSchema })), echoes);
+	assert.equal(twins[0].name, 'dup__twin');
+	for (const { name } of twins.slice(1)) assert.match(name, /^dup__twin_[0-9a-f]{8}$/);
+	assert.equal(new Set(twins.map(({ name }) => name)).size, 3);
+	for (const { name } of twins) assert.equal((await door.callTool({ name, arguments: { n: 1 } })).content[0].text, '{"n":1}', name);
+	const [{ repeatedTools, repeatedTool }] = (await get(daemon.socket, '/v1/status')).json.servers;
+	assert.deepEqual([repeatedTools, repeatedTool], [2, 'twin']);
+	assert.match((await run(scratch, ['--config', config, 'status'])).stdout, /dup lists "twin" more than once/);
+
+	// Its name stays when it is passed through, where the first has its own.
+	const alone = await stdioClient(scratch, ['--config', config, 'serve', '--passthrough', 'dup']);
+	assert.deepEqual((await alone.listTools()).tools.filter(isTwin).map(({ name }) => name), ['twin', twins[1].name, twins[2].name]);
+	assert.equal((await alone.callTool({ name: twins[1].name, arguments: { n: 2 } })).content[0].text, '{"n":2}');
+
+	// In scripts, on /v1 and on the command line they are functions, each with its own schema.
+	const listed = (await get(daemon.socket, '/v1/tools?ns=dup')).json.filter(isTwin);
+	assert.deepEqual(listed.map(({ tool, function: name, repeats }) => [tool, name, repeats]), [['twin', 'twin', undefined], ['twin', 'twin_2', true], ['twin', 'twin_3', true]]);
+	assert.match((await run(scratch, ['--config', config, 'ls'])).stdout, new RegExp(`dup +${(await door.listTools()).tools.length} +running`));
+	assert.match((await run(scratch, ['--config', config, 'tools', 'dup'])).stdout, /dup\.twin *\ndup\.twin_2 *\ndup\.twin_3/);
+	assert.match((await run(scratch, ['--config', config, 'tools', 'dup.twin_2'])).stdout, /^mcpx call dup\.twin_2 \[n=\.\.\.\]\n/);
+	assert.match((await run(scratch, ['--config', config, 'types', 'dup.twin_2'])).stdout, /\ttwin_2\(args\?: \{ n\?: number \}/);
+	assert.equal((await run(scratch, ['--config', config, 'call', 'dup.twin', 'n=3'])).stdout, '{"n":"3"}\n');
+	assert.equal((await run(scratch, ['--config', config, 'call', 'dup.twin_2', 'n=3'])).stdout, '{"n":3}\n');
+	const script = "return [await dup.twin({ n: 1 }), await dup.twin_3({ n: 2 }), await call('dup', 'twin_2', { n: 3 }), describe('dup.twin_2').title]";
+	assert.deepEqual(JSON.parse((await run(scratch, ['--config', config, '--json', 'exec', script])).stdout).result, [{ n: 1 }, { n: 2 }, { n: 3 }, 'again']);
+});
+
 const named = (...names) => ({ tools: names.map((name) => ({ name, description: `another ${name}`, inputSchema: { type: 'object' } })) });
 
 test('a name stands for one tool: who asks for two is told both', async (t) => {
 	const scratch = newScratch(t);
 	const config = scratch.writeConfig({
-		mcpServers: { one: scriptedServer(), two: scriptedServer(), dup: scriptedServer(named('same', 'same', 'echo')), ours: { ...scriptedServer(named('mcpx_call')), mcpx: { tools: ['mcpx_call'] } } },
+		mcpServers: { one: scriptedServer(), two: scriptedServer(), ours: { ...scriptedServer(named('mcpx_call')), mcpx: { tools: ['mcpx_call'] } } },
 	});
 	const daemon = await startDaemon(scratch, { config, tcp: true, env: { MCPX_MCP_PASSTHROUGH: 'one,two' } });
 	await get(daemon.socket, '/v1/tools');
@@ -114,24 +153,13 @@ test('a name stands for one tool: who asks for two is told both', async (t) => {
 	// At the start, when the tools are known already.
 	for (const [names, problem] of [
 		['one,two', clash],
-		['one,nosuchserver', /mcp.passthrough \(--passthrough\): no server is called "nosuchserver"; there are: one, two, dup, ours/],
+		['one,nosuchserver', /mcp.passthrough \(--passthrough\): no server is called "nosuchserver"; there are: one, two, ours/],
 	]) {
 		const refused = await run(scratch, ['--config', config, 'serve', '--passthrough', names]);
 		assert.notEqual(refused.status, 0);
 		assert.match(refused.stderr, problem);
 		assert.equal(refused.stdout, '');
 	}
-
-	// What a server lists twice can be called once, and the status says so.
-	const listed = (await get(daemon.socket, '/v1/tools?ns=dup')).json.map(({ tool, description }) => [tool, description]);
-	assert.equal(listed.filter(([tool]) => tool === 'same').length, 1);
-	assert.deepEqual(listed.find(([tool]) => tool === 'echo'), ['echo', 'The tool echo of the scripted server']);
-	const status = (await get(daemon.socket, '/v1/status')).json.servers.find(({ name }) => name === 'dup');
-	assert.deepEqual([status.repeatedTools, status.repeatedTool], [2, 'same']);
-	assert.match((await run(scratch, ['--config', config, 'status'])).stdout, /dup lists "same" more than once: only the first can be called/);
-	const alone = await stdioClient(scratch, ['--config', config, 'serve', '--passthrough', 'dup']);
-	const names = (await alone.listTools()).tools.map(({ name }) => name);
-	assert.deepEqual([...new Set(names)], names);
 
 	// Ours keep their names; the other is there under its full one.
 	const facade = await stdioClient(scratch, ['--config', config, 'serve', '--passthrough', 'ours']);
