@@ -151,16 +151,50 @@ static bool lacks_server(struct config_loader *l, struct config_server *server, 
 	return false;
 }
 
-/* One that falls takes those with it that need it. */
+/* One server that needs a namespace, and the next that does. */
+struct need {
+	struct config_server *server;
+	struct need *next;
+};
+
+static void note_needs(struct config_server *server, struct map *needs, struct arena *arena)
+{
+	struct setting_items needed = server->block->values[FIELD_REQUIRES_SERVERS].u.items;
+
+	if (!server->block->given[FIELD_REQUIRES_SERVERS])
+		return;
+	for (size_t i = 0; i < needed.count; i++) {
+		struct need *need = arena_new(arena, struct need);
+
+		*need = (struct need){ server, map_get(needs, needed.items[i]) };
+		map_set(needs, needed.items[i], need);
+	}
+}
+
+/* One that falls takes those with it that need it: only these are looked at again. */
 static void check_servers(struct config_loader *l, const struct map *namespaces)
 {
-	bool changed;
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct config_server **fallen;
+	struct map needs; /* namespace -> struct need */
+	size_t count = 0;
 
-	do {
-		changed = false;
-		for (struct config_server_node *node = l->servers; node; node = node->next)
-			changed = lacks_server(l, &node->server, namespaces) || changed;
-	} while (changed);
+	arena_init(&arena, 0);
+	map_init(&needs, 0);
+	fallen = arena_array(&arena, struct config_server *, map_count(&l->names));
+	for (struct config_server_node *node = l->servers; node; node = node->next) {
+		note_needs(&node->server, &needs, &arena);
+		if (lacks_server(l, &node->server, namespaces))
+			fallen[count++] = &node->server;
+	}
+	while (count > 0) {
+		const struct need *need = map_get(&needs, fallen[--count]->namespace);
+
+		for (; need; need = need->next)
+			if (lacks_server(l, need->server, namespaces))
+				fallen[count++] = need->server;
+	}
+	map_release(&needs);
 }
 
 static struct setting_items patterns_of(const struct config_block *block, enum config_field field)

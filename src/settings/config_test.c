@@ -777,7 +777,10 @@ static void a_server_can_require_variables_and_servers(void **state)
 		"\"b\":{\"command\":\"x\",\"mcpx\":{\"requiresSecrets\":[\"LACK\"]}},"
 		"\"c\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"d\"]}},"
 		"\"d\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"b\"]}},"
-		"\"e\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"a\"]}}}}");
+		"\"e\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"a\",\"f\"]}},"
+		"\"f\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"e\"]}},"
+		"\"g\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"a\",\"h\",\"c\"]}},"
+		"\"h\":{\"command\":\"x\",\"mcpx\":{\"requiresServers\":[\"g\"]}}}}");
 	assert_null(server(w, "a")->error);
 	assert_string_equal(
 		server(w, "b")->error->message,
@@ -788,7 +791,13 @@ static void a_server_can_require_variables_and_servers(void **state)
 	assert_true(str_ends_with(str_of(server(w, "c")->error->message),
 				  STR("mcpx.requiresServers: no server that is on has the namespace \"d\"")));
 	assert_non_null(server(w, "d")->error);
+	/* Two that need each other stand and fall together. */
 	assert_null(server(w, "e")->error);
+	assert_null(server(w, "f")->error);
+	assert_true(str_ends_with(str_of(server(w, "g")->error->message),
+				  STR("mcpx.requiresServers: no server that is on has the namespace \"c\"")));
+	assert_true(str_ends_with(str_of(server(w, "h")->error->message),
+				  STR("mcpx.requiresServers: no server that is on has the namespace \"g\"")));
 }
 
 /* -- changes --------------------------------------------------------------------------------------------- */
