@@ -3,25 +3,19 @@
 
 #include <signal.h>
 
-static struct pool_scene scene;
-
 /* -- failure --------------------------------------------------------------------------------------------- */
 
 static void a_failed_start_pauses_the_command(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
 	scene.limits.backoff_step_ms = 5000;
-	pool_scene_open(&scene);
 	scratch_write(&hub_scratch, "broken", "");
-	DEFINITION(&d, server_program(), "--fail-while", in_scratch("broken"), "--starts",
-		   in_scratch("starts"));
-	d.order = MCP_FORCE_INITIALIZE;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--fail-while", in_scratch("broken"), "--starts", in_scratch("starts"));
+	scene.definition.order = MCP_FORCE_INITIALIZE;
+	group = use_group();
 	take(&a, group, "cwd:/a");
 	take(&b, group, "cwd:/a");
 	expect_failure(
@@ -35,27 +29,23 @@ static void a_failed_start_pauses_the_command(void **state)
 	assert_has(a.message, ": server files exited with code 3 before it was ready");
 	assert_int_equal(count_lines("starts"), 1);
 	assert_int_equal(pool_group_live(group), 0);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void pauses_grow_with_jitter_up_to_a_bound(void **state)
 {
 	static const uint64_t least[] = { 10, 20, 25, 25 };
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
 	scene.limits.backoff_step_ms = 10;
 	scene.limits.backoff_max_ms = 25;
 	scene.limits.backoff_jitter = 100;
-	pool_scene_open(&scene);
 	scratch_write(&hub_scratch, "broken", "");
-	DEFINITION(&d, server_program(), "--fail-while", in_scratch("broken"));
-	d.order = MCP_FORCE_INITIALIZE;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--fail-while", in_scratch("broken"));
+	scene.definition.order = MCP_FORCE_INITIALIZE;
+	group = use_group();
 	for (size_t i = 0; i < ARRAY_LEN(least); i++) {
 		AWAIT(pool_group_retry_in(group) == 0);
 		take(&a, group, "cwd:/a");
@@ -78,8 +68,7 @@ static void pauses_grow_with_jitter_up_to_a_bound(void **state)
 	expect_failure(&b, ERR_CLOSED, "there is no key");
 	assert_in_range(scene.pause, 10, 20);
 	give_back(&a);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void seeds_keep_daemons_out_of_step(void **state)
@@ -88,41 +77,35 @@ static void seeds_keep_daemons_out_of_step(void **state)
 	uint64_t first = 0;
 
 	(void)state;
-	for (unsigned seed = 1; seed <= 4; seed++) {
-		struct pool_definition d;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct pool_group *group;
 		struct taker a;
 
-		pool_scene_init(&scene);
+		pool_scene_init();
 		scene.limits.backoff_jitter = 100;
 		scene.limits.seed = seed * 0x9e3779b97f4a7c15;
-		pool_scene_open(&scene);
-		DEFINITION(&d, "/bin/false");
-		d.order = MCP_FORCE_INITIALIZE;
-		group = pool_group_use(scene.pool, &d);
+		COMMAND("/bin/false");
+		scene.definition.order = MCP_FORCE_INITIALIZE;
+		group = use_group();
 		take(&a, group, "cwd:/a");
 		expect_failure(&a, ERR_CLOSED, "exited with code 1");
 		assert_in_range(scene.pause, PLENTY_MS, 2 * PLENTY_MS);
 		first = first ? first : scene.pause;
 		different += scene.pause != first;
-		pool_group_drop(&group);
-		pool_scene_close(&scene);
+		close_group(&group);
 	}
 	assert_true(different > 0);
 }
 
 static void a_server_that_hangs_at_start_fails_those_who_wait_at_once(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--hang");
-	d.start_ms = SHORT_MS;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--hang");
+	scene.definition.start_ms = SHORT_MS;
+	group = use_group();
 	take(&a, group, "cwd:/a");
 	/* A slow ladder is not waited for. */
 	expect_failure(
@@ -134,22 +117,18 @@ static void a_server_that_hangs_at_start_fails_those_who_wait_at_once(void **sta
 	/* Its end is no second failure. */
 	take(&b, group, "cwd:/a");
 	expect_failure(&b, ERR_UNAVAILABLE, "1 failed start, next try in ");
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void a_crashed_one_is_replaced_for_the_next(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--starts", in_scratch("starts"));
-	d.max = 1;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--starts", in_scratch("starts"));
+	scene.definition.max = 1;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	AWAIT(a.instance->child.pid);
 	assert_int_equal(kill(a.instance->child.pid, SIGKILL), 0);
@@ -162,21 +141,17 @@ static void a_crashed_one_is_replaced_for_the_next(void **state)
 	assert_int_equal(count_lines("starts"), 2);
 	give_back(&a);
 	give_back(&b);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void what_was_learnt_of_the_era_saves_a_process(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--only-initialize", "--starts", in_scratch("starts"));
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--only-initialize", "--starts", in_scratch("starts"));
+	group = use_group();
 	take_now(&a, group, "call:1");
 	assert_int_equal(count_lines("starts"), 2);
 	give_back(&a);
@@ -185,30 +160,26 @@ static void what_was_learnt_of_the_era_saves_a_process(void **state)
 	give_back(&a);
 	pool_group_drop(&group);
 	/* And what an earlier life knew. */
-	d.id = STR("another");
-	d.known_era = MCP_LEGACY;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.id = STR("another");
+	scene.definition.known_era = MCP_LEGACY;
+	group = use_group();
 	take_now(&a, group, "call:3");
 	assert_int_equal(count_lines("starts"), 4);
 	give_back(&a);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 /* --only-initialize ends a process that is asked anything else first, so that two starts mean server/discover
  * came first. */
 static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--only-initialize", "--starts", in_scratch("starts"));
-	d.follows = true;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--only-initialize", "--starts", in_scratch("starts"));
+	scene.definition.follows = true;
+	group = use_group();
 	take_now_as(&a, group, "call:1", MCP_LEGACY);
 	assert_int_equal(count_lines("starts"), 1);
 	give_back(&a);
@@ -222,15 +193,14 @@ static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state
 	give_back(&a);
 	pool_group_drop(&group);
 	/* Others do not follow. */
-	d.follows = false;
-	d.id = STR("another");
-	d.known_era = MCP_LEGACY;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.follows = false;
+	scene.definition.id = STR("another");
+	scene.definition.known_era = MCP_LEGACY;
+	group = use_group();
 	take_now_as(&a, group, "call:4", MCP_MODERN);
 	assert_int_equal(count_lines("starts"), 5);
 	give_back(&a);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 /* -- its life -------------------------------------------------------------------------------------------- */
@@ -238,24 +208,20 @@ static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state
 static void a_dropped_group_refuses_who_waits_and_lets_who_holds_finish(void **state)
 {
 	int gate = gate_make("gate");
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker held, idle, waiting, starting;
 
 	(void)state;
-	pool_scene_init(&scene);
 	scene.limits.close_ms = 1; /* one that waits at the gate does not look at its input */
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--gate", in_scratch("gate"));
-	d.max = 3;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--gate", in_scratch("gate"));
+	scene.definition.max = 3;
+	group = use_group();
 	gate_pass(gate);
 	take_now(&held, group, "cwd:/held");
 	gate_pass(gate);
 	take_now(&idle, group, "cwd:/idle");
 	give_back(&idle);
 	take(&starting, group, "cwd:/starting");
-	d.max = 3;
 	take(&idle, group, "cwd:/idle"); /* given, not told */
 	take(&waiting, group, "cwd:/waiting");
 	pool_group_drop(&group);
@@ -272,59 +238,50 @@ static void a_dropped_group_refuses_who_waits_and_lets_who_holds_finish(void **s
 			    "server files was stopped: its server was removed from the configuration");
 	give_back(&held);
 	AWAIT(scene.stopped == 3);
-	pool_scene_close(&scene);
+	close_pool();
 	close(gate);
 }
 
 static void a_group_that_is_used_again_keeps_what_it_has(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	group = pool_group_use(scene.pool, &d);
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	pool_group_drop(&group);
-	group = pool_group_use(scene.pool, &d);
+	group = use_group();
 	take_now(&b, group, "cwd:/a");
 	assert_ptr_equal(a.instance, b.instance);
 	give_back(&a);
 	give_back(&b);
 	assert_int_equal(scene.stopped, 0);
 	assert_int_equal(scene.started, 1);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void a_group_takes_other_limits_in_place(void **state)
 {
 	struct pool_group *group, *other;
-	struct pool_definition d;
 	struct taker a, b, c, e;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	d.max = 1;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.max = 1;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	take(&b, group, "cwd:/b");
 	take(&c, group, "cwd:/c");
 	/* More room is used at once. */
-	d.id = STR("more");
-	d.max = 3;
-	assert_true(pool_group_adapt(group, &d, 1));
+	scene.definition.id = STR("more");
+	scene.definition.max = 3;
+	assert_true(pool_group_adapt(group, &scene.definition, 1));
 	AWAIT(b.done && c.done);
 	/* Less room ends what is idle, and what is held when it is released. */
 	give_back(&c);
-	d.id = STR("less");
-	d.max = 1;
-	assert_true(pool_group_adapt(group, &d, 1));
+	scene.definition.id = STR("less");
+	scene.definition.max = 1;
+	assert_true(pool_group_adapt(group, &scene.definition, 1));
 	AWAIT(scene.stopped == 1);
 	assert_string_equal(scene.reason, "server files was stopped: fewer of it are allowed now");
 	give_back(&a);
@@ -333,35 +290,34 @@ static void a_group_takes_other_limits_in_place(void **state)
 	let_pass(2);
 	assert_int_equal(pool_group_live(group), 1);
 	/* Found by its new id, and not where another stands or somebody else would be affected. */
-	other = pool_group_use(scene.pool, &d);
+	other = use_group();
 	assert_ptr_equal(group, other);
-	d.id = STR("again");
-	assert_false(pool_group_adapt(group, &d, 1));
+	scene.definition.id = STR("again");
+	assert_false(pool_group_adapt(group, &scene.definition, 1));
 	pool_group_drop(&other);
-	other = pool_group_use(scene.pool, &d);
+	other = use_group();
 	assert_ptr_not_equal(group, other);
-	assert_false(pool_group_adapt(group, &d, 1));
+	assert_false(pool_group_adapt(group, &scene.definition, 1));
 	take_now(&e, group, "cwd:/b");
 	assert_int_equal(scene.started, 3);
 	give_back(&e);
 	pool_group_drop(&other);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_HUB(a_failed_start_pauses_the_command),
-		IN_HUB(pauses_grow_with_jitter_up_to_a_bound),
-		IN_HUB(seeds_keep_daemons_out_of_step),
-		IN_HUB(a_server_that_hangs_at_start_fails_those_who_wait_at_once),
-		IN_HUB(a_crashed_one_is_replaced_for_the_next),
-		IN_HUB(what_was_learnt_of_the_era_saves_a_process),
-		IN_HUB(a_group_that_follows_opens_in_the_era_of_whom_it_is_for),
-		IN_HUB(a_dropped_group_refuses_who_waits_and_lets_who_holds_finish),
-		IN_HUB(a_group_that_is_used_again_keeps_what_it_has),
-		IN_HUB(a_group_takes_other_limits_in_place),
+		IN_POOL(a_failed_start_pauses_the_command),
+		IN_POOL(pauses_grow_with_jitter_up_to_a_bound),
+		IN_POOL(seeds_keep_daemons_out_of_step),
+		IN_POOL(a_server_that_hangs_at_start_fails_those_who_wait_at_once),
+		IN_POOL(a_crashed_one_is_replaced_for_the_next),
+		IN_POOL(what_was_learnt_of_the_era_saves_a_process),
+		IN_POOL(a_group_that_follows_opens_in_the_era_of_whom_it_is_for),
+		IN_POOL(a_dropped_group_refuses_who_waits_and_lets_who_holds_finish),
+		IN_POOL(a_group_that_is_used_again_keeps_what_it_has),
+		IN_POOL(a_group_takes_other_limits_in_place),
 	};
 
 	return RUN_IN_HUB(tests);

@@ -3,91 +3,103 @@
 
 /* -- the pool -------------------------------------------------------------------------------------------- */
 
+struct pool_scene scene;
+
 static void scene_started(void *context, struct pool_group *group, struct instance *instance)
 {
-	struct pool_scene *scene = context;
-
+	(void)context;
 	(void)group;
 	assert_int_equal(instance->state, INSTANCE_READY);
-	scene->started++;
+	scene.started++;
 }
 
 static void scene_stopped(void *context, struct pool_group *group, struct instance *instance)
 {
-	struct pool_scene *scene = context;
-
-	scene->stopped++;
-	scene->pause = pool_group_retry_in(group);
-	snprintf(scene->reason, sizeof(scene->reason), "%s", instance->ended.message);
+	(void)context;
+	scene.stopped++;
+	scene.pause = pool_group_retry_in(group);
+	snprintf(scene.reason, sizeof(scene.reason), "%s", instance->ended.message);
 }
 
 static void scene_notified(void *context, struct pool_group *group, struct instance *instance,
 			   enum mcp_method method, const struct jsonrpc_message *message)
 {
-	struct pool_scene *scene = context;
-
+	(void)context;
 	(void)message;
 	assert_ptr_equal(pool_group_of(instance), group);
-	scene->notified += method == MCP_TOOLS_CHANGED;
+	scene.notified += method == MCP_TOOLS_CHANGED;
 }
 
-void pool_scene_init(struct pool_scene *scene)
+void pool_scene_init(void)
 {
-	*scene = (struct pool_scene){ 0 };
-	test_pool_limits(&scene->limits);
+	static const char *argv[2];
+
+	argv[0] = server_program();
+	scene = (struct pool_scene){
+		.definition = {
+			.id = STR("0123456789abcdef"),
+			.name = STR("files"),
+			.argv = argv,
+			.env = stage_environment,
+			.scope = HUB_SCOPE_CWD,
+			.max = 4,
+			.start_ms = PLENTY_MS,
+			.order = MCP_PREFER_DISCOVER,
+			.known_era = -1,
+		},
+	};
+	test_pool_limits(&scene.limits);
 }
 
-void pool_scene_open(struct pool_scene *scene)
+int pool_set_up(void **state)
+{
+	pool_scene_init();
+	return hub_set_up(state);
+}
+
+void open_pool(void)
 {
 	const struct pool_events events = { .started = scene_started,
 					    .stopped = scene_stopped,
-					    .notified = scene_notified,
-					    .context = scene };
+					    .notified = scene_notified };
 
-	scene->pool = pool_new(stage_loop, &scene->limits, &events);
+	scene.pool = pool_new(stage_loop, &scene.limits, &events);
+}
+
+struct pool_group *use_group(void)
+{
+	if (!scene.pool)
+		open_pool();
+	return pool_group_use(scene.pool, &scene.definition);
 }
 
 static void scene_over(void *context)
 {
-	((struct pool_scene *)context)->ended = true;
+	(void)context;
+	scene.ended = true;
 }
 
-void pool_scene_stop(struct pool_scene *scene)
+void stop_pool(void)
 {
-	pool_stop(scene->pool, scene_over, scene);
-	scene->stopping = true;
+	pool_stop(scene.pool, scene_over, NULL);
+	scene.stopping = true;
 	/* Never from within. */
-	assert_false(scene->ended);
+	assert_false(scene.ended);
 }
 
-void pool_scene_close(struct pool_scene *scene)
+void close_pool(void)
 {
-	if (!scene->stopping)
-		pool_scene_stop(scene);
-	AWAIT(scene->ended);
-	pool_free(&scene->pool);
-	assert_null(scene->pool);
+	if (!scene.stopping)
+		stop_pool();
+	AWAIT(scene.ended);
+	pool_free(&scene.pool);
+	assert_null(scene.pool);
 }
 
-bool pool_scene_stops(const struct pool_scene *scene, const char *reason)
+void close_group(struct pool_group **group)
 {
-	return scene->stopped && str_ends_with(str_of(scene->reason), str_of(reason));
-}
-
-void test_definition(struct pool_definition *definition, const char *const *argv)
-{
-	*definition = (struct pool_definition){
-		.id = STR("0123456789abcdef"),
-		.name = STR("files"),
-		.argv = argv,
-		.env = stage_environment,
-		.scope = HUB_SCOPE_CWD,
-		.max = 4,
-		.idle_ms = 0,
-		.start_ms = PLENTY_MS,
-		.order = MCP_PREFER_DISCOVER,
-		.known_era = -1,
-	};
+	pool_group_drop(group);
+	close_pool();
 }
 
 /* -- takers ---------------------------------------------------------------------------------------------- */

@@ -1,22 +1,16 @@
 #include "base/base.h"
 #include "hub/pool_fixture.h"
 
-static struct pool_scene scene;
-
 /* -- room ------------------------------------------------------------------------------------------------ */
 
 static void the_one_idle_longest_makes_room(void **state)
 {
 	struct taker a, b, c, again;
-	struct pool_definition d;
 	struct pool_group *group;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	d.max = 2;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.max = 2;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	take_now(&b, group, "cwd:/b");
 	give_back(&b);
@@ -31,22 +25,17 @@ static void the_one_idle_longest_makes_room(void **state)
 	assert_int_equal(pool_group_live(group), 2);
 	give_back(&c);
 	give_back(&again);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void each_who_waits_gets_a_place_of_its_own(void **state)
 {
 	struct taker a, b, c, e;
-	struct pool_definition d;
 	struct pool_group *group;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	d.max = 2;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.max = 2;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	take_now(&b, group, "cwd:/b");
 	give_back(&a);
@@ -60,22 +49,17 @@ static void each_who_waits_gets_a_place_of_its_own(void **state)
 	assert_int_equal(scene.stopped, 2);
 	give_back(&c);
 	give_back(&e);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void one_who_waits_too_long_is_told_why(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	d.max = 1;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.max = 1;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	take_within(&b, group, "cwd:/b", SHORT_MS);
 	expect_failure(
@@ -83,22 +67,18 @@ static void one_who_waits_too_long_is_told_why(void **state)
 		"server files: no instance became free within 30ms: 1 of at most 1 are in use (raise max, or set sharing to "
 		"\"shared\")");
 	give_back(&a);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void one_who_waits_too_long_for_a_start_is_told_that(void **state)
 {
 	int gate = gate_make("gate");
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--gate", in_scratch("gate"));
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--gate", in_scratch("gate"));
+	group = use_group();
 	take_within(&a, group, "cwd:/a", SHORT_MS);
 	expect_failure(
 		&a, ERR_TIMEOUT,
@@ -110,24 +90,19 @@ static void one_who_waits_too_long_for_a_start_is_told_that(void **state)
 	assert_non_null(b.instance);
 	assert_int_equal(scene.started, 1);
 	give_back(&b);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 	close(gate);
 }
 
 static void more_than_may_wait_are_sent_away(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b, c;
 
 	(void)state;
-	pool_scene_init(&scene);
 	scene.limits.waiting_max = 1;
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	d.max = 1;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.max = 1;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	take(&b, group, "cwd:/b");
 	take(&c, group, "cwd:/c");
@@ -141,8 +116,7 @@ static void more_than_may_wait_are_sent_away(void **state)
 	AWAIT(c.done);
 	assert_non_null(c.instance);
 	give_back(&c);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 /* -- changes of mind ------------------------------------------------------------------------------------- */
@@ -150,16 +124,13 @@ static void more_than_may_wait_are_sent_away(void **state)
 static void an_acquire_can_be_cancelled_in_every_state(void **state)
 {
 	int gate = gate_make("gate");
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b, c;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program(), "--gate", in_scratch("gate"));
-	d.max = 1;
-	group = pool_group_use(scene.pool, &d);
+	COMMAND(server_program(), "--gate", in_scratch("gate"));
+	scene.definition.max = 1;
+	group = use_group();
 	/* Never begun. */
 	a = (struct taker){ 0 };
 	pool_acquire_cancel(&a.acquire);
@@ -185,45 +156,35 @@ static void an_acquire_can_be_cancelled_in_every_state(void **state)
 	let_pass(2);
 	assert_int_equal(a.done, 0);
 	assert_int_equal(c.done, 0);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 	close(gate);
 }
 
 static void a_refusal_can_be_cancelled_before_it_is_told(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	group = pool_group_use(scene.pool, &d);
+	group = use_group();
 	scene.limits.waiting_max = 0;
 	pool_adjust(scene.pool, &scene.limits);
 	take(&a, group, "cwd:/a");
 	pool_acquire_cancel(&a.acquire);
 	let_pass(2);
 	assert_int_equal(a.done, 0);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 static void a_cancelled_holder_makes_room(void **state)
 {
-	struct pool_definition d;
 	struct pool_group *group;
 	struct taker a, b;
 
 	(void)state;
-	pool_scene_init(&scene);
-	pool_scene_open(&scene);
-	DEFINITION(&d, server_program());
-	d.exclusive = true;
-	d.max = 1;
-	group = pool_group_use(scene.pool, &d);
+	scene.definition.exclusive = true;
+	scene.definition.max = 1;
+	group = use_group();
 	take_now(&a, group, "cwd:/a");
 	give_back(&a);
 	take(&a, group, "cwd:/a");
@@ -232,21 +193,20 @@ static void a_cancelled_holder_makes_room(void **state)
 	AWAIT(b.done);
 	assert_non_null(b.instance);
 	give_back(&b);
-	pool_group_drop(&group);
-	pool_scene_close(&scene);
+	close_group(&group);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_HUB(the_one_idle_longest_makes_room),
-		IN_HUB(each_who_waits_gets_a_place_of_its_own),
-		IN_HUB(one_who_waits_too_long_is_told_why),
-		IN_HUB(one_who_waits_too_long_for_a_start_is_told_that),
-		IN_HUB(more_than_may_wait_are_sent_away),
-		IN_HUB(an_acquire_can_be_cancelled_in_every_state),
-		IN_HUB(a_refusal_can_be_cancelled_before_it_is_told),
-		IN_HUB(a_cancelled_holder_makes_room),
+		IN_POOL(the_one_idle_longest_makes_room),
+		IN_POOL(each_who_waits_gets_a_place_of_its_own),
+		IN_POOL(one_who_waits_too_long_is_told_why),
+		IN_POOL(one_who_waits_too_long_for_a_start_is_told_that),
+		IN_POOL(more_than_may_wait_are_sent_away),
+		IN_POOL(an_acquire_can_be_cancelled_in_every_state),
+		IN_POOL(a_refusal_can_be_cancelled_before_it_is_told),
+		IN_POOL(a_cancelled_holder_makes_room),
 	};
 
 	return RUN_IN_HUB(tests);
