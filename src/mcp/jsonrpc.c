@@ -302,14 +302,13 @@ int jsonrpc_split(struct str array, const struct json_limits *limits, struct are
 static struct str id_of_cut_value(struct str text, size_t at, size_t end)
 {
 	struct str raw = str_trim(str_slice(text, at, end - at));
-	uint64_t n;
+	_cleanup_json_ struct json_doc doc = { 0 };
 
 	/* A number at the cut may have lost digits. */
-	if (end >= text.n || !raw.n)
+	if (end >= text.n || json_parse(&doc, raw, NULL, NULL) < 0 ||
+	    !jsonrpc_is_id(raw, json_type(json_root(&doc))))
 		return (struct str){ 0 };
-	if (raw.p[0] == '"' || str_to_u64(raw, &n) == 0)
-		return raw;
-	return (struct str){ 0 };
+	return raw;
 }
 
 struct str jsonrpc_peek_id(struct str beginning)

@@ -76,8 +76,8 @@ bool jsonrpc_element(struct jsonrpc_elements *elements, struct str *ret_item);
 int jsonrpc_split(struct str array, const struct json_limits *limits, struct arena *arena, size_t max,
 		  const struct str **ret_items, size_t *ret_count, struct err *err);
 
-/* The id of a message of which only the beginning is there: source text, or empty when it does not stand
- * there or is no id. */
+/* The id of a message of which only the beginning is there: valid source text, or empty when it does not
+ * stand there whole or is no id. */
 struct str jsonrpc_peek_id(struct str beginning);
 
 /* Whether two ids in source text are the same value: "a" and "\u0061" are. */

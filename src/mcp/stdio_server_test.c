@@ -73,6 +73,11 @@ static void a_line_that_is_too_long_is_refused_once_and_skipped(void **state)
 	mcp_stdio_feed(&rig->stdio, STR("\"}\n" HEAD "\"id\":6,\"method\":\"ping\"}\n"));
 	expect(rig, HEAD "\"id\":6,\"result\":{}}");
 	expect(rig, NULL);
+	/* What is no id cannot be sent back. */
+	mcp_stdio_feed(&rig->stdio, STR(HEAD "\"id\":\"\\q\",\"method\":\""));
+	mcp_stdio_feed(&rig->stdio, str_make(line, 3000));
+	expect(rig, HEAD "\"error\":{\"code\":-32600,\"message\":\"a message longer than 1000 bytes\"}}");
+	mcp_stdio_feed(&rig->stdio, STR("\n"));
 	line[2999] = '\n';
 	mcp_stdio_feed(&rig->stdio, str_make(line, 3000));
 	expect(rig, HEAD "\"error\":{\"code\":-32600,\"message\":\"a message longer than 1000 bytes\"}}");
