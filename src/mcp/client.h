@@ -220,6 +220,7 @@ struct mcp_request {
 	struct timer idle, total;
 	struct deferred refused; /* delivers a failure that was known at the start */
 	int refused_code;
+	size_t refused_running, refused_unread; /* requests and bytes that were in its way then */
 	bool handshake; /* allowed before the client is open, and never cancelled on the wire */
 	struct mcp_patience patience;
 	mcp_request_done *done;

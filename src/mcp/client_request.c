@@ -287,6 +287,23 @@ static void request_overdue(struct timer *timer)
 
 /* -- the start ------------------------------------------------------------------------------------------- */
 
+static void request_fail_busy(struct mcp_request *request)
+{
+	char waiting[64] = "";
+
+	if (request->refused_running >= request->client->limits.requests_max) {
+		request_fail(request, ERR_BUSY, MCP_NOT_SENT, "not sent: %zu requests are running already",
+			     request->refused_running);
+		return;
+	}
+	if (request->refused_unread)
+		snprintf(waiting, sizeof(waiting), ": %zu bytes wait", request->refused_unread);
+	request_fail(
+		request, ERR_BUSY, MCP_NOT_SENT,
+		"not sent: the server does not read what it was sent before%s (%zu requests are running)",
+		waiting, request->refused_running);
+}
+
 void request_deliver_refusal(struct mcp_request *request)
 {
 	const struct mcp_client *client = request->client;
@@ -298,14 +315,7 @@ void request_deliver_refusal(struct mcp_request *request)
 					    : "the server takes no more messages");
 		break;
 	case ERR_BUSY:
-		if (client->pending_count >= client->limits.requests_max)
-			request_fail(request, ERR_BUSY, MCP_NOT_SENT,
-				     "not sent: %zu requests are running already", client->pending_count);
-		else
-			request_fail(
-				request, ERR_BUSY, MCP_NOT_SENT,
-				"not sent: the server does not read what it was sent before: %zu bytes wait (%zu requests are running)",
-				mcp_client_unread(client), client->pending_count);
+		request_fail_busy(request);
 		break;
 	case ERR_TOO_LARGE:
 		request_fail_long(request, MCP_NOT_SENT, "not sent: the request is");
@@ -359,6 +369,8 @@ void mcp_request_start(struct mcp_request *request, struct mcp_client *client,
 	list_init(&request->refused.node);
 	request->refused_code = request_send(request, message);
 	if (request->refused_code < 0) {
+		request->refused_running = client->pending_count;
+		request->refused_unread = mcp_client_unread(client);
 		list_append(&client->refused, &request->node);
 		loop_defer(client->loop, &request->refused, request_refused);
 		return;

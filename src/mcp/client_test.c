@@ -543,6 +543,38 @@ static void the_end_of_the_connection_fails_all_requests_at_once(void **state)
 	assert_string_equal(rig->text, "tools/call: not sent: killed by signal 9");
 }
 
+static size_t rig_unread_now(struct mcp_transport *transport)
+{
+	return container_of(transport, struct rig, transport)->send_code < 0 ? 70000 : 0;
+}
+
+/* The failure comes from the loop, and says what was in the way at the start, whatever ended since. */
+static void what_was_in_the_way_is_told_as_it_was_at_the_start(void **state)
+{
+	struct rig *rig = *state;
+	struct mcp_request running[3], late;
+
+	open_legacy(rig);
+	rig->transport.unread = rig_unread_now;
+	rig->send_code = ERR_BUSY;
+	call_tool(rig, &late, "busy", "", false);
+	rig->send_code = 0;
+	run(rig);
+	assert_int_equal(rig->code, ERR_BUSY);
+	assert_string_equal(
+		rig->text,
+		"tools/call: not sent: the server does not read what it was sent before: 70000 bytes wait "
+		"(0 requests are running)");
+	for (size_t i = 0; i < ARRAY_LEN(running); i++)
+		call_tool(rig, &running[i], "a", "", false);
+	call_tool(rig, &late, "one too many", "", false);
+	for (size_t i = 0; i < ARRAY_LEN(running); i++)
+		mcp_request_cancel(&running[i]);
+	run(rig);
+	assert_int_equal(rig->code, ERR_BUSY);
+	assert_string_equal(rig->text, "tools/call: not sent: 3 requests are running already");
+}
+
 static void what_cannot_be_sent_fails_from_the_loop(void **state)
 {
 	struct rig *rig = *state;
@@ -562,8 +594,7 @@ static void what_cannot_be_sent_fails_from_the_loop(void **state)
 	assert_int_equal(rig->code, ERR_BUSY);
 	assert_string_equal(
 		rig->text,
-		"tools/call: not sent: the server does not read what it was sent before: 0 bytes wait (0 requests are "
-		"running)");
+		"tools/call: not sent: the server does not read what it was sent before (0 requests are running)");
 	rig->send_code = ERR_CLOSED;
 	call_tool(rig, &a, "closed", "", false);
 	run(rig);
@@ -832,6 +863,7 @@ int main(void)
 		RIGGED(silence_times_out_and_cancels),
 		RIGGED(progress_puts_the_idle_deadline_off_but_not_the_absolute_one),
 		RIGGED(the_end_of_the_connection_fails_all_requests_at_once),
+		RIGGED(what_was_in_the_way_is_told_as_it_was_at_the_start),
 		RIGGED(what_cannot_be_sent_fails_from_the_loop),
 		RIGGED(the_server_is_answered),
 		RIGGED(a_modern_server_asks_in_vain),
