@@ -560,6 +560,18 @@ static void errors_with_data_have_it(void **state)
 		"declare\",\"data\":{\"requiredCapabilities\":{\"sampling\":{}}}}}");
 }
 
+/* The request was right, and the tool has run. */
+static void a_result_that_is_too_long_is_no_bad_request(void **state)
+{
+	(void)state;
+	server.limits.answer_max = 100;
+	post(MODERN_HEADERS("tools/call", "echo"), MODERN_CALL("1", "echo"));
+	peer_expect_status(&peer, "HTTP/1.1 200 OK\r\n");
+	while (!strstr(buf_cstr(&peer.got), "\"code\":-32603"))
+		bench_run(&bench);
+	buf_clear(&peer.got, 0);
+}
+
 static void a_modern_client_that_leaves_cancels(void **state)
 {
 	(void)state;
@@ -817,6 +829,7 @@ int main(void)
 		RIGGED(headers_repeat_what_the_tool_says),
 		RIGGED(names_travel_as_visible_ascii),
 		RIGGED(errors_with_data_have_it),
+		RIGGED(a_result_that_is_too_long_is_no_bad_request),
 		RIGGED(a_modern_client_that_leaves_cancels),
 		RIGGED(subscriptions_are_streams),
 		RIGGED(a_subscriber_that_leaves_is_forgotten),

@@ -162,7 +162,10 @@ enum mcp_error_code {
 	MCP_URL_ELICITATION_REQUIRED = -32042, /* 2025-11-25 */
 	MCP_HEADER_MISMATCH = -32020,	       /* 2026-07-28, these three */
 	MCP_MISSING_CAPABILITY = -32021,
-	MCP_UNSUPPORTED_VERSION = -32022
+	MCP_UNSUPPORTED_VERSION = -32022,
+	/* From here to there every code is the specification's since 2026-07-28, defined or not yet. */
+	MCP_RESERVED_LEAST = -32099,
+	MCP_RESERVED_MOST = -32020
 };
 
 /* Severity of notifications/message (RFC 5424), the least first, so that they compare. */

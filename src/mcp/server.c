@@ -193,20 +193,6 @@ static void receive_initialized(struct mcp_session *session)
 	mcp_session_unrelated_ready(session);
 }
 
-/* The running call or subscription with that id, or NULL. */
-static struct mcp_server_call *find_call(struct mcp_session *session, struct str id)
-{
-	struct mcp_server_call *call;
-
-	list_for_each(call, &session->calls, node)
-		if (jsonrpc_id_equal(call->id, id))
-			return call;
-	list_for_each(call, &session->listens, node)
-		if (jsonrpc_id_equal(call->id, id))
-			return call;
-	return NULL;
-}
-
 static void receive_cancelled(struct mcp_session *session, const struct jsonrpc_message *message,
 			      struct arena *arena)
 {
@@ -215,7 +201,7 @@ static void receive_cancelled(struct mcp_session *session, const struct jsonrpc_
 
 	if (jsonrpc_members(message->params, arena, &params, NULL) < 0)
 		return;
-	call = find_call(session, jsonrpc_member(&params, STR("requestId")));
+	call = call_find(session, jsonrpc_member(&params, STR("requestId")));
 	if (!call)
 		return;
 	if (call->method == MCP_LISTEN)
@@ -260,15 +246,15 @@ static void answer_fault(struct mcp_session *session, const struct jsonrpc_fault
 {
 	struct buf text;
 
-	buf_init(&text, session->server->limits.answer_max);
+	/* Not more than the message that it answers and a few words; the transport counts on it. */
+	buf_init(&text, JSON_BYTES_MAX);
 	jsonrpc_write_error(&text, fault->id, fault->code, str_of(fault->err.message), (struct str){ 0 });
-	if (!buf_failed(&text))
-		session->transport->send(session, &(struct mcp_outgoing){ .kind = MCP_OUT_ANSWER,
-									  .route = route,
-									  .text = &text,
-									  .error_code = fault->code,
-									  .refused = true,
-									  .for_all = !session->in_batch });
+	session->transport->send(session, &(struct mcp_outgoing){ .kind = MCP_OUT_ANSWER,
+								  .route = route,
+								  .text = &text,
+								  .error_code = fault->code,
+								  .refused = true,
+								  .for_all = !session->in_batch });
 	buf_release(&text);
 }
 

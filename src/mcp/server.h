@@ -146,7 +146,8 @@ void mcp_answer_result(struct mcp_server_call *call, struct str result);
 void mcp_answer_tool_error(struct mcp_server_call *call, struct str text);
 
 /* A JSON-RPC error. Codes that would accuse the peer of something that it did not do here (-32020 to -32022
- * relayed from another hop) or that its revision lacks are sent as the nearest code that it knows. */
+ * relayed from another hop), that its revision lacks, or that its revision keeps for itself (-32020 to -32099
+ * in 2026-07-28) are sent as the nearest code that it knows. */
 void mcp_answer_error(struct mcp_server_call *call, const struct mcp_error *error);
 
 /* -32602. */

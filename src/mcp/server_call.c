@@ -29,17 +29,17 @@ struct mcp_server_call *call_new(struct mcp_session *session, const struct jsonr
 	return call;
 }
 
-static bool id_is_running(const struct mcp_session *session, struct str id)
+struct mcp_server_call *call_find(const struct mcp_session *session, struct str id)
 {
-	const struct mcp_server_call *call;
+	struct mcp_server_call *call;
 
 	list_for_each(call, &session->calls, node)
 		if (jsonrpc_id_equal(call->id, id))
-			return true;
+			return call;
 	list_for_each(call, &session->listens, node)
 		if (jsonrpc_id_equal(call->id, id))
-			return true;
-	return false;
+			return call;
+	return NULL;
 }
 
 bool call_list(struct mcp_server_call *call, bool listen)
@@ -48,7 +48,7 @@ bool call_list(struct mcp_server_call *call, bool listen)
 	size_t max = listen ? session->server->limits.listens_max : session->server->limits.calls_max;
 	size_t *count = listen ? &session->listen_count : &session->call_count;
 
-	if (id_is_running(session, call->id)) {
+	if (call_find(session, call->id)) {
 		call_refuse(call, MCP_INVALID_REQUEST, "a request with the id %.*s is running already",
 			    STR_ARG(call->id));
 		return false;
@@ -132,17 +132,27 @@ void call_refuse(struct mcp_server_call *call, int64_t code, const char *format,
 	call_refuse_with(call, &(struct mcp_error){ .code = code, .message = str_of(err.message) }, true);
 }
 
+/* Nothing was wrong with the request. */
+static void call_fail(struct mcp_server_call *call, const struct err *err)
+{
+	call_refuse_with(call,
+			 &(struct mcp_error){ .code = MCP_INTERNAL_ERROR, .message = str_of(err->message) },
+			 false);
+}
+
 void call_answer(struct mcp_server_call *call, struct str result, bool initialized)
 {
 	size_t max = call->session->server->limits.answer_max;
 	struct buf text;
+	struct err err;
 
 	buf_init(&text, max);
 	jsonrpc_write_result(&text, call->id, result);
 	if (buf_failed(&text)) {
 		buf_release(&text);
-		call_refuse(call, MCP_INTERNAL_ERROR, "the result is %zu bytes long, which is more than %zu",
-			    result.n, max);
+		err_set(&err, ERR_TOO_LARGE, "the result is %zu bytes long, which is more than %zu", result.n,
+			max);
+		call_fail(call, &err);
 		return;
 	}
 	call_finish(call, &(struct mcp_outgoing){
@@ -151,11 +161,15 @@ void call_answer(struct mcp_server_call *call, struct str result, bool initializ
 
 void call_answer_written(struct mcp_server_call *call, struct buf *result, bool initialized)
 {
-	if (buf_failed(result))
-		call_refuse(call, MCP_INTERNAL_ERROR, "the result is longer than %zu bytes",
-			    call->session->server->limits.answer_max);
-	else
+	struct err err;
+
+	if (buf_failed(result)) {
+		err_set(&err, ERR_TOO_LARGE, "the result is longer than %zu bytes",
+			call->session->server->limits.answer_max);
+		call_fail(call, &err);
+	} else {
 		call_answer(call, buf_str(result), initialized);
+	}
 	buf_release(result);
 }
 
@@ -168,10 +182,7 @@ void mcp_answer_result(struct mcp_server_call *call, struct str result)
 
 	if (mcp_convert_result(result, call->revision, call->session->server->info, call->arena, &converted,
 			       &err) < 0)
-		call_refuse_with(
-			call,
-			&(struct mcp_error){ .code = MCP_INTERNAL_ERROR, .message = str_of(err.message) },
-			false);
+		call_fail(call, &err);
 	else
 		call_answer(call, converted, false);
 }
@@ -203,7 +214,8 @@ static int64_t code_for(int64_t code, enum mcp_revision revision)
 	case MCP_URL_ELICITATION_REQUIRED:
 		return revision == MCP_2025_11_25 ? code : MCP_INTERNAL_ERROR;
 	default:
-		return code;
+		return modern && code >= MCP_RESERVED_LEAST && code <= MCP_RESERVED_MOST ? MCP_INTERNAL_ERROR
+											 : code;
 	}
 }
 

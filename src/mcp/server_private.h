@@ -13,10 +13,13 @@ struct mcp_server_call *call_new(struct mcp_session *session, const struct jsonr
 void session_serve(struct mcp_session *session, const struct jsonrpc_message *message,
 		   const struct mcp_incoming *in, struct arena *storage, void *route);
 
+/* The running call or subscription of that id (raw), or NULL. */
+struct mcp_server_call *call_find(const struct mcp_session *session, struct str id);
+
 /* Lists it as running, so that it can be cancelled. False: it was refused. */
 bool call_list(struct mcp_server_call *call, bool listen);
 
-/* The ends of a call; it is freed. */
+/* The ends of a call; it is freed. A refusal is the protocol's: something is wrong with the request. */
 void call_refuse(struct mcp_server_call *call, int64_t code, const char *format, ...) _printf_(3, 4);
 void call_refuse_with(struct mcp_server_call *call, const struct mcp_error *error, bool refused);
 void call_answer(struct mcp_server_call *call, struct str result, bool initialized);
