@@ -8,6 +8,14 @@ static struct str object_of(const struct jsonrpc_members *members, struct str ke
 	return member && member->type == JSON_OBJECT ? member->raw : (struct str){ 0 };
 }
 
+/* A handshake that mentions some of the metadata is still a handshake. */
+static bool is_modern_initialize(const struct mcp_incoming *in)
+{
+	enum mcp_revision revision;
+
+	return in->client_capabilities.n && incoming_check_version(in, &revision, NULL) == 0;
+}
+
 static void read_meta(struct mcp_incoming *in, const struct jsonrpc_members *meta, struct arena *arena)
 {
 	const struct json_member *token = jsonrpc_member_find(meta, STR("progressToken"));
@@ -21,6 +29,8 @@ static void read_meta(struct mcp_incoming *in, const struct jsonrpc_members *met
 	in->modern = in->log_level || jsonrpc_member(meta, STR(MCP_META_PROTOCOL_VERSION)).n ||
 		     jsonrpc_member(meta, STR(MCP_META_CLIENT_INFO)).n ||
 		     jsonrpc_member(meta, STR(MCP_META_CLIENT_CAPABILITIES)).n;
+	if (in->method == MCP_INITIALIZE)
+		in->modern = is_modern_initialize(in);
 }
 
 int64_t incoming_read(struct mcp_incoming *in, const struct jsonrpc_message *message, struct arena *arena,

@@ -15,7 +15,7 @@ struct mcp_incoming {
 	struct str meta;	   /* raw; empty when there is none */
 	struct str progress_token; /* raw; empty when there is none */
 	/* Per-request metadata (2026-07-28). */
-	bool modern;				     /* it has at least one of the keys */
+	bool modern; /* it has at least one of the keys; initialize: all that a modern request must have */
 	struct str version;			     /* decoded; .p NULL when absent or no string */
 	struct str client_info, client_capabilities; /* raw; empty when absent or no object */
 	const struct json_member *log_level;	     /* NULL when absent */

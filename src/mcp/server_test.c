@@ -214,6 +214,25 @@ static void modern_requests_are_checked_in_order(void **state)
 	}
 }
 
+/* Clients of both eras may put some of the metadata into whatever they send. */
+static void a_handshake_may_mention_metadata(void **state)
+{
+#define INITIALIZE_WITH(meta)                                                                                     \
+	HEAD "\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"_meta\":{" meta \
+	     "}}}"
+	static const char *const handshakes[] = {
+		INITIALIZE_WITH("\"io.modelcontextprotocol/clientInfo\":{\"name\":\"m\"}"),
+		INITIALIZE_WITH(VERSION("\"2026-07-28\"")),
+		INITIALIZE_WITH(VERSION("\"2025-11-25\"") "," CAPABILITIES("{}")),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(handshakes); i++) {
+		exchange(*state, handshakes[i], INITIALIZE_RESULT("2025-11-25"));
+		rig_teardown(state);
+		rig_setup(state);
+	}
+}
+
 static void both_eras_are_served_side_by_side(void **state)
 {
 	struct rig *rig = *state;
@@ -236,7 +255,7 @@ int main(void)
 		RIGGED(every_legacy_revision_is_agreed_on), RIGGED(instructions_are_passed_in_both_eras),
 		RIGGED(a_session_opens_once_and_properly),  RIGGED(bad_messages_are_answered),
 		RIGGED(every_bad_message_is_answered),	    RIGGED(modern_requests_are_checked_in_order),
-		RIGGED(both_eras_are_served_side_by_side),
+		RIGGED(a_handshake_may_mention_metadata),   RIGGED(both_eras_are_served_side_by_side),
 	};
 
 	return cmocka_run_group_tests_name("mcp/server", tests, NULL, NULL);
