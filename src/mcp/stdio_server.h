@@ -4,6 +4,10 @@
  * Bytes go in with mcp_stdio_feed(), lines come out through the `output` callback, so the pipe may be stdin
  * and stdout, a socket or a test. A line longer than the server's message_max is answered with an error and
  * skipped; what follows it is served.
+ *
+ * The answers to a batch (2025-03-26) leave as one array when the last is there (JSON-RPC 2.0, section 6), or
+ * in several lines where one would be longer than answer_max; progress and log messages go before it. What a
+ * peer wants as soon as it is there, it does not ask for in a batch.
  */
 #ifndef MCP_STDIO_SERVER_H
 #define MCP_STDIO_SERVER_H
@@ -32,7 +36,8 @@ void mcp_stdio_init(struct mcp_stdio_server *stdio, struct mcp_server *server, s
 /* Bytes as they arrive. Must not be called from within a callback of the session. */
 void mcp_stdio_feed(struct mcp_stdio_server *stdio, struct str bytes);
 
-/* The end of the input: running calls are cancelled. Accepts a zeroed server. */
+/* The end of the input: running calls are cancelled. `output` may still get what was answered of a batch.
+ * Accepts a zeroed server. */
 void mcp_stdio_release(struct mcp_stdio_server *stdio);
 
 #endif
