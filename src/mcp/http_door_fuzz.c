@@ -9,6 +9,7 @@
 
 #include <sys/un.h>
 
+#include "json/writer.h"
 #include "mcp/http_door_private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,14 +49,27 @@ static void fuzz_list(struct mcp_server_call *call)
 	mcp_answer_list(call, NULL, 0);
 }
 
-static void fuzz_call(struct mcp_server_call *call)
+/* One that is kept, until a step answers it. */
+static bool fuzz_hold(struct mcp_server_call *call)
 {
 	for (size_t i = 0; i < HELD; i++)
 		if (!fuzz.held[i]) {
 			fuzz.held[i] = call;
-			return;
+			return true;
 		}
-	mcp_answer_result(call, call->arguments);
+	return false;
+}
+
+static void fuzz_read(struct mcp_server_call *call)
+{
+	if (!fuzz_hold(call))
+		mcp_answer_contents(call, STR("[]"));
+}
+
+static void fuzz_call(struct mcp_server_call *call)
+{
+	if (!fuzz_hold(call))
+		mcp_answer_result(call, call->arguments);
 }
 
 static struct str fuzz_find_tool(struct mcp_server *server, struct str name, struct arena *arena)
@@ -85,6 +99,9 @@ static const struct mcp_handler handler = {
 	.tools_list = fuzz_list,
 	.tools_call = fuzz_call,
 	.find_tool = fuzz_find_tool,
+	.resources_list = fuzz_list,
+	.resource_templates_list = fuzz_list,
+	.resources_read = fuzz_read,
 	.cancelled = fuzz_cancelled,
 };
 
@@ -220,6 +237,30 @@ static void step_modern(size_t at, struct str text, struct arena *arena)
 			     STR_ARG(arguments)));
 }
 
+/* A URI, "|", and what the header says. */
+static void step_read(size_t at, struct str text, struct arena *arena)
+{
+	size_t bar = str_find_char(text, '|');
+	struct str value = bar == STR_NONE ? STR("") : str_from(text, bar + 1);
+	_cleanup_buf_ struct buf uri = { 0 };
+
+	buf_init(&uri, REQUEST_MAX);
+	json_quote(&uri, str_slice(text, 0, bar));
+	if (buf_failed(&uri))
+		return;
+	send_request(
+		at, "POST",
+		arena_printf(
+			arena,
+			"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: %.*s\r\n",
+			STR_ARG(value)),
+		arena_printf(
+			arena,
+			"{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"resources/read\",\"params\":{\"uri\":%.*s," META
+			"}}",
+			++fuzz.calls, STR_ARG(buf_str(&uri))));
+}
+
 static void step_raw(size_t at, struct str text, struct arena *arena)
 {
 	struct str headers = STR(""), line;
@@ -271,7 +312,9 @@ static void step_answer(size_t at, struct str text, struct arena *arena)
 
 	(void)arena;
 	fuzz.held[at] = NULL;
-	if (call)
+	if (call && call->method == MCP_RESOURCES_READ)
+		mcp_answer_unknown_resource(call, text);
+	else if (call)
 		mcp_answer_tool_error(call, text);
 }
 
@@ -298,7 +341,7 @@ static const struct {
 	{ 'o', step_open },  { 'p', step_post },     { 'c', step_call },   { 'm', step_modern },
 	{ 'r', step_raw },   { 'g', step_get },	     { 'd', step_delete }, { 'x', step_leave },
 	{ 's', step_deaf },  { 'P', step_progress }, { 'a', step_answer }, { 'C', step_change },
-	{ 'O', step_other },
+	{ 'O', step_other }, { 'R', step_read },
 };
 
 static void check_bounds(void)
