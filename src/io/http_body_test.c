@@ -7,13 +7,6 @@
 
 /* Bodies of requests: collected, streamed, refused, left alone. */
 
-#define ANSWER(length, body)                                                                                 \
-	"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " #length                            \
-	"\r\nX-Content-Type-Options: nosniff\r\n\r\n" body
-#define LAST_ANSWER(length, body)                                                                            \
-	"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " #length                            \
-	"\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n" body
-
 enum { BODY_MAX = 1000 };
 
 static struct bench bench;
@@ -24,12 +17,6 @@ static int set_up(void **state)
 	(void)state;
 	limits = bench_limits();
 	return 0;
-}
-
-static void connect_and_send(struct peer *peer, const char *request)
-{
-	peer_connect(peer, &bench);
-	peer_send(peer, str_of(request));
 }
 
 /* -- collected ------------------------------------------------------------------------------------------- */
@@ -59,7 +46,7 @@ static void test_collect(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, collect);
-	connect_and_send(&peer, requests);
+	peer_connect_and_send(&peer, &bench, requests);
 	peer_expect(&peer, ANSWER(7, "<hello>") ANSWER(9, "<abcdefg>") ANSWER(2, "<>") ANSWER(2, "<>"));
 	/* The same, one byte at a time. */
 	for (size_t i = 0; i < sizeof(requests) - 1; i++) {
@@ -78,7 +65,7 @@ static void test_collect_later(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, bench_hold);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
 	bench_run(&bench);
 	assert_true(bench.held->has_body);
 	assert_int_equal(bench.held->body_length, 5);
@@ -113,12 +100,13 @@ static void test_too_large(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, collect);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n");
 	expect_refused(&peer, "HTTP/1.1 413 Content Too Large\r\n", problem);
 	assert_int_equal(bench.gone, 1);
 	/* Nobody is told to go on with what will be refused. */
-	connect_and_send(
-		&peer, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
+	peer_connect_and_send(
+		&peer, &bench,
+		"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
 	expect_refused(&peer, "HTTP/1.1 413 Content Too Large\r\n", problem);
 
 	buf_init(&chunks, 1 << 20);
@@ -156,8 +144,9 @@ static void test_bad_chunks(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, collect);
-	connect_and_send(
-		&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello0\r\n\r\n");
+	peer_connect_and_send(
+		&peer, &bench,
+		"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello0\r\n\r\n");
 	expect_refused(&peer, "HTTP/1.1 400 Bad Request\r\n",
 		       "{\"error\":\"A chunk's framing does not have CR LF where it must.\"}");
 	assert_int_equal(bench.gone, 1);
@@ -171,7 +160,7 @@ static void test_times_out(void **state)
 	(void)state;
 	limits.body_ms = 1;
 	bench_start(&bench, &limits, collect);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell");
 	expect_refused(&peer, "HTTP/1.1 408 Request Timeout\r\n",
 		       "{\"error\":\"The body of the request did not arrive in time.\"}");
 	assert_int_equal(bench.gone, 1);
@@ -200,7 +189,8 @@ static void test_trickles(void **state)
 	limits.body_ms = 20;
 	limits.body_rate = 1 << 30;
 	bench_start(&bench, &limits, drop_body);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
 	while (!peer.got.n) {
 		peer_send(&peer, STR("x"));
 		bench_settle(&bench);
@@ -220,7 +210,8 @@ static void test_time_is_earned(void **state)
 	(void)state;
 	limits.body_rate = 1;
 	bench_start(&bench, &limits, drop_body);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
 	bench_settle(&bench);
 	c = list_first(&bench.server->connections, struct http_connection, node);
 	c->body.waited_ms = limits.body_ms - 7;
@@ -254,7 +245,7 @@ static void test_slow_handler(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, collect_and_hold);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
 	while (!bench.requests)
 		bench_settle(&bench);
 	peer_send(&peer, STR("lo"));
@@ -273,7 +264,7 @@ static void test_cut_off(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, collect);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell");
 	while (!bench.requests)
 		bench_settle(&bench);
 	peer_close(&peer);
@@ -290,8 +281,9 @@ static void test_continue(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, collect);
-	connect_and_send(&peer,
-			 "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+	peer_connect_and_send(
+		&peer, &bench,
+		"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
 	peer_expect(&peer, "HTTP/1.1 100 Continue\r\n\r\n");
 	peer_send(&peer, STR("hello"));
 	peer_expect(&peer, ANSWER(7, "<hello>"));
@@ -320,7 +312,7 @@ static void test_unread(void **state)
 	(void)state;
 	bench_start(&bench, &limits, answer_at_once);
 	/* A small rest is dropped, and the connection goes on. */
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8200\r\n\r\n");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8200\r\n\r\n");
 	peer_expect(&peer, ANSWER(2, "no"));
 	peer_send(&peer, str_make(zeros, sizeof(zeros)));
 	peer_send(&peer, STR("12345678GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -330,12 +322,14 @@ static void test_unread(void **state)
 	peer_expect(&peer, LAST_ANSWER(2, "no"));
 	peer_expect_closed(&peer);
 	peer_close(&peer);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
 	peer_expect(&peer, LAST_ANSWER(2, "no"));
 	peer_expect_closed(&peer);
 	peer_close(&peer);
-	connect_and_send(&peer,
-			 "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+	peer_connect_and_send(
+		&peer, &bench,
+		"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
 	peer_expect(&peer, LAST_ANSWER(2, "no"));
 	peer_expect_closed(&peer);
 	peer_close(&peer);
@@ -397,7 +391,7 @@ static void test_stream(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, stream);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello");
 	expect_streamed("[hello]");
 	peer_send(&peer, STR("world"));
 	expect_streamed("[world][.]");
@@ -425,7 +419,7 @@ static void test_half_closed_behind_the_body(void **state)
 	(void)state;
 	pause_at_once = true;
 	bench_start(&bench, &limits, stream);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nab");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nab");
 	expect_streamed("[ab]");
 	peer_send(&peer, STR("cdef"));
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
@@ -441,7 +435,7 @@ static void test_half_closed_behind_the_body(void **state)
 	buf_clear(&streamed, SIZE_MAX);
 	bench.held = NULL;
 	pause_at_once = true;
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nab");
+	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nab");
 	expect_streamed("[ab]");
 	peer_send(&peer, STR("c"));
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
@@ -465,8 +459,9 @@ static void test_stream_is_paused(void **state)
 	/* A handler that pauses is not the peer's fault: no time-out. */
 	limits.body_ms = 1;
 	bench_start(&bench, &limits, stream);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-				"1\r\na\r\n1\r\nb\r\n0\r\n\r\n");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+			      "1\r\na\r\n1\r\nb\r\n0\r\n\r\n");
 	expect_streamed("[a]");
 	bench_settle(&bench);
 	expect_streamed("");
@@ -528,7 +523,8 @@ static void test_stream_is_paused_at_every_piece(void **state)
 	for (int i = 0; i < CHUNKS; i++)
 		buf_printf(&chunks, "200\r\n%0512d\r\n", i);
 	buf_append(&chunks, STR("0\r\n\r\n"));
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
 	peer_send(&peer, buf_str(&chunks));
 	peer_expect(&peer, ANSWER(4, "done"));
 	peer_close(&peer);
@@ -541,13 +537,15 @@ static void test_stream_is_too_large(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, stream);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\nhello");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\nhello");
 	peer_expect(&peer, LAST_ANSWER(9, "too large"));
 	expect_streamed("[!]");
 	peer_expect_closed(&peer);
 	peer_close(&peer);
-	connect_and_send(&peer, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-				"1\r\na\r\n3e8\r\n");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+			      "1\r\na\r\n3e8\r\n");
 	expect_streamed("[a]");
 	peer_send(&peer, STR("0123456789"));
 	expect_streamed("[0123456789]");
@@ -568,8 +566,8 @@ static void test_stream_is_malformed(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, stream);
-	connect_and_send(&peer,
-			 "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nx");
+	peer_connect_and_send(&peer, &bench,
+			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nx");
 	expect_refused(&peer, "HTTP/1.1 400 Bad Request\r\n", "{\"error\":\"A chunk's size is missing.\"}");
 	expect_streamed("[a]");
 	assert_int_equal(bench.gone, 1);

@@ -120,6 +120,14 @@ void bench_answer(struct http_request *request, const char *text)
 	http_respond(request, &answer, str_of(text));
 }
 
+void bench_answer_path(_unused_ struct bench *bench, struct http_request *request)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%.*s", STR_ARG(request->path));
+	bench_answer(request, text);
+}
+
 void bench_hold(struct bench *bench, struct http_request *request)
 {
 	bench->held = request;
@@ -188,6 +196,12 @@ void peer_connect_tcp(struct peer *peer, struct bench *bench)
 				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	peer_begin(peer, bench, (const struct sockaddr *)&address, sizeof(address));
+}
+
+void peer_connect_and_send(struct peer *peer, struct bench *bench, const char *request)
+{
+	peer_connect(peer, bench);
+	peer_send(peer, str_of(request));
 }
 
 void peer_close(struct peer *peer)

@@ -49,6 +49,16 @@ struct bench *bench_of(const struct http_request *request);
 
 /* Answers 200 with a text. */
 void bench_answer(struct http_request *request, const char *text);
+/* A handler that answers with the path that was asked for. */
+void bench_answer_path(struct bench *bench, struct http_request *request);
+/* What the peer gets of bench_answer(): the text's length in decimal, and the text. The second is the last
+ * answer of its connection. */
+#define ANSWER(length, text)                                                                                 \
+	"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " #length                            \
+	"\r\nX-Content-Type-Options: nosniff\r\n\r\n" text
+#define LAST_ANSWER(length, text)                                                                            \
+	"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " #length                            \
+	"\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n" text
 /* Keeps the request in bench->held. */
 void bench_hold(struct bench *bench, struct http_request *request);
 
@@ -64,6 +74,7 @@ struct peer {
 
 void peer_connect(struct peer *peer, struct bench *bench);
 void peer_connect_tcp(struct peer *peer, struct bench *bench);
+void peer_connect_and_send(struct peer *peer, struct bench *bench, const char *request);
 void peer_close(struct peer *peer);
 
 void peer_send(struct peer *peer, struct str bytes);

@@ -33,8 +33,7 @@ static void start(struct bench *b, struct http_request *request)
 
 static void connect_and_send(struct peer *peer, const char *request)
 {
-	peer_connect(peer, &bench);
-	peer_send(peer, str_of(request));
+	peer_connect_and_send(peer, &bench, request);
 	while (!bench.held)
 		bench_run(&bench);
 }

@@ -589,16 +589,21 @@ static void a_change_of_a_directory_is_seen(void **state)
 static void a_stopped_loop_can_go_on(void **state)
 {
 	struct timer stop = { 0 };
-	struct named_timer after = { .name = 'a' };
+	struct named_watch named = { 0 };
+	int fds[2];
 
 	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	named.fd = fds[0];
+	assert_int_equal(watch_start(&named.watch, loop, fds[0], WATCH_READ, read_all, NULL), 0);
 	timer_start(&stop, loop, 1, stop_the_loop);
-	/* Far enough behind it for a machine that wakes us late. */
-	timer_start(&after.timer, loop, 200, timer_tells);
 	loop_run(loop);
 	assert_string_equal(story, "x");
+	assert_int_equal(write(fds[1], "w", 1), 1);
+	close(fds[1]);
 	loop_run(loop);
-	assert_string_equal(story, "xa");
+	assert_string_equal(story, "xw");
+	close(fds[0]);
 }
 
 /* With every libuv: the turn in which the loop is stopped looks at the descriptors, however early the stop
