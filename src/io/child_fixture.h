@@ -39,9 +39,8 @@ struct scene {
 	size_t bytes, lines;
 	struct child_status status;
 	unsigned exits, writable;
-	void (*on_line)(
-		struct scene
-			*scene); /* called at each line, as soon as the child's process id is known too */
+	/* called at each line, as soon as the child's process id is known too */
+	void (*on_line)(struct scene *scene);
 	struct timer line_timer;
 };
 

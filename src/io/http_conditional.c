@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/http_conditional.h"
+#include "base/character.h"
 #include "base/time_text.h"
 
 /* -- conditions (RFC 9110 section 13.2.2 gives the order) ------------------------------------------------ */
@@ -90,7 +91,7 @@ struct byte_range {
 static bool position_parse(struct str digits, uint64_t *ret_position)
 {
 	for (size_t i = 0; i < digits.n; i++)
-		if (digits.p[i] < '0' || digits.p[i] > '9')
+		if (!is_digit(digits.p[i]))
 			return false;
 	if (str_to_u64(digits, ret_position) < 0)
 		*ret_position = UINT64_MAX;
@@ -129,6 +130,9 @@ static struct http_selected range_apply(const struct byte_range *range, uint64_t
 {
 	uint64_t from = range->first, end = size;
 
+	/* The end of an empty file is all of it, though no Content-Range could name it (section 14.1.2). */
+	if (!range->has_first && range->last > 0 && size == 0)
+		return (struct http_selected){ .status = 200 };
 	if (!range->has_first)
 		from = range->last < size ? size - range->last : 0;
 	else if (range->has_last && range->last < size)

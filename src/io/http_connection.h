@@ -11,7 +11,7 @@
  *   http_file.c        answers from files
  *   http_stream.c      streamed answers
  *
- * All progress is made by http_connection_run(), which is called from the loop only: when bytes arrived, when
+ * All progress is made by connection_run(), which is called from the loop only: when bytes arrived, when
  * output drained, or deferred when a handler did something. So a handler's callbacks never come from within a
  * call of the handler.
  *
@@ -66,16 +66,14 @@ struct http_server {
 /* Grain sizes of ours, not limits of anybody's. */
 enum {
 	HTTP_SCRATCH = 64 * 1024, /* most bytes of one read */
-	HTTP_KEPT_BEYOND_HEAD =
-		2 * HTTP_SCRATCH,    /* input kept when one read was left unused and another came */
+	/* input kept when one read was left unused and another came */
+	HTTP_KEPT_BEYOND_HEAD = 2 * HTTP_SCRATCH,
 	HTTP_HEAD_MAX = 256 * 1024,  /* head of an answer: a longer one is a BUG of the handler */
 	HTTP_READS_PER_TURN = 4,     /* of one connection, before others have their turn */
 	HTTP_REQUESTS_PER_TURN = 16, /* that were pipelined */
 	HTTP_FILE_PER_TURN = 512 * 1024,
-	HTTP_DISCARD_MAX =
-		64 *
-		/* of an unread body: dropped so that the connection can be kept; beyond, it is closed */
-		1024,
+	/* of an unread body: dropped so that the connection can be kept; beyond, it is closed */
+	HTTP_DISCARD_MAX = 64 * 1024,
 	HTTP_REFUSAL_MAX = 256,	       /* body of an answer of the server's own */
 	HTTP_CHUNK_FRAME = 16 + 2 + 2, /* most bytes that frame a chunk */
 	HTTP_ADDRESS_MAX = 56	       /* "[IPv6]:port" */
@@ -148,7 +146,7 @@ struct http_connection {
 	enum http_connection_state state;
 	enum http_answer_state answer;
 	enum http_waiting waiting; /* for what the read timer runs */
-	bool running;		   /* http_connection_run() is on the stack */
+	bool running;		   /* connection_run() is on the stack */
 	bool arrived;		   /* bytes came since the read timer was set */
 	uint64_t waits_since;	   /* loop_now() when the read timer was set */
 	bool broken;		   /* writing failed, or the stream was aborted */

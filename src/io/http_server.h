@@ -82,10 +82,11 @@ struct http_handler {
 	void *context;
 };
 
+/* ERR_INVALID when header_bytes (below 2 GiB), connections or unsent_bytes is 0. */
 int http_server_new(struct http_server **ret_server, struct loop *loop, const struct http_limits *limits,
 		    const struct http_handler *handler, struct err *err);
 
-/* Adds a listener on a bound and listening descriptor, which the server takes over. */
+/* Adds a listener on a bound and listening descriptor, which the server takes over, also when it fails. */
 int http_server_listen(struct http_server *server, int fd, bool local, struct err *err);
 
 /*
@@ -105,16 +106,17 @@ unsigned http_server_connections(const struct http_server *server);
 /* How often a listener had to pause because descriptors had run out. */
 uint64_t http_server_accept_pauses(const struct http_server *server);
 
-/* Binds and listens. unix: directory must exist; mode 0600; refuses to replace what is not a dead socket.
- * tcp: numeric address. */
+/* Binds and listens. unix: the directory must exist; mode 0600. ERR_EXISTS for a path that is anything but a
+ * dead socket, ERR_INVALID for one that is too long. tcp: a numeric address (else ERR_INVALID); port 0 takes
+ * a free one, and *ret_port is the one that it is. */
 int http_listen_unix(const char *path, int *ret_fd, struct err *err);
 int http_listen_tcp(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct err *err);
 
 /* The field's value, or an empty string with .p NULL. Names compare without case. Several of one name are
  * joined by ", ". */
 struct str http_field(const struct http_request *request, struct str name);
-/* The decoded value of a query parameter ("+" and %XX), from the request's arena; .p NULL when absent,
- * ERR_INVALID text never passes the parser. */
+/* The decoded value of a query parameter ("+" and %XX), from the request's arena; .p NULL when absent. What
+ * does not decode to UTF-8 never passes the parser. */
 struct str http_query(struct http_request *request, struct str name);
 
 /* -- bodies ---------------------------------------------------------------------------------------------- */
@@ -150,8 +152,8 @@ void http_respond(struct http_request *request, const struct http_answer *answer
 void http_respond_take(struct http_request *request, const struct http_answer *answer,
 		       struct str body_storage);
 
-/* Serves a file with Range (one range), If-Range, If-None-Match, If-Modified-Since and HEAD, by sendfile(2).
- * Takes over `fd`. */
+/* Serves a file by sendfile(2), with HEAD, a range, and all conditions (http_conditional.h); `status` is to be
+ * 200 for these. One that turns out to be shorter than `size` breaks the connection. Takes over `fd`. */
 struct http_file {
 	int fd;
 	uint64_t size;

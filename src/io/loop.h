@@ -20,7 +20,7 @@
 struct loop;
 
 /* Also makes the process ignore SIGPIPE, unless it has a handler of its own: a peer that closed is an EPIPE
- * here. */
+ * here. Fails when descriptors or memory have run out. */
 int loop_new(struct loop **ret_loop, struct err *err);
 
 /*
@@ -139,6 +139,8 @@ struct signal_watch {
 	void *handle;
 	void (*arrived)(struct signal_watch *watch, int number);
 };
+/* Calls `arrived`, from the loop, when the signal came; signals that come quickly may be told as one. ERR_IO
+ * for one that cannot be caught. Children begin with the default again. */
 int signal_watch_start(struct signal_watch *watch, struct loop *loop, int number,
 		       void (*arrived)(struct signal_watch *watch, int number), struct err *err);
 void signal_watch_stop(struct signal_watch *watch);
