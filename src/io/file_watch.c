@@ -23,21 +23,35 @@ struct file_watcher {
 	int fd;
 	struct watch readable;
 	struct list_node watches;
+	uint64_t events;  /* read so far */
 	uint64_t changes; /* of the list */
 };
 
-/* Whoever starts or stops a watch from within hears of this event no more. */
-static void tell(struct file_watcher *watcher, const struct inotify_event *event)
+/* Tells those who have not heard of the event. True when one of them started or stopped a watch, so that the
+ * list is to be gone through anew. */
+static bool tell_some(struct file_watcher *watcher, const struct inotify_event *event)
 {
 	uint64_t changes = watcher->changes;
 	struct file_watch *watch;
 
 	list_for_each(watch, &watcher->watches, node) {
-		if (event->wd == watch->descriptor || event->mask & IN_Q_OVERFLOW)
-			watch->changed(watch, event->len ? event->name : NULL);
+		bool concerned = event->wd == watch->descriptor || event->mask & IN_Q_OVERFLOW;
+
+		if (!concerned || watch->heard == watcher->events)
+			continue;
+		watch->heard = watcher->events;
+		watch->changed(watch, event->len ? event->name : NULL);
 		if (watcher->changes != changes)
-			return;
+			return true;
 	}
+	return false;
+}
+
+static void tell(struct file_watcher *watcher, const struct inotify_event *event)
+{
+	watcher->events++;
+	while (tell_some(watcher, event))
+		;
 }
 
 static void events_came(struct watch *readable, unsigned events)
@@ -109,6 +123,7 @@ int file_watch_start(struct file_watch *watch, struct loop *loop, const char *pa
 	watch->loop = loop;
 	watch->descriptor = descriptor;
 	watch->changed = changed;
+	watch->heard = loop->files->events;
 	list_append(&loop->files->watches, &watch->node);
 	loop->files->changes++;
 	return 0;

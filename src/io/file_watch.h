@@ -17,6 +17,7 @@ struct file_watch {
 	struct loop *loop; /* NULL while it is not started */
 	struct list_node node;
 	int descriptor; /* the kernel's */
+	uint64_t heard; /* the number of the last event that it was told, or that it came too late for */
 	/* `name` is what it happened to within the directory, or NULL when the kernel does not say. Several
 	 * changes may come as one; what is written to a file comes when its writer closes it. Watches may be
 	 * started and stopped from within. */

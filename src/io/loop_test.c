@@ -531,6 +531,46 @@ static void watches_of_one_directory_are_told_apart(void **state)
 	rmdir(directory);
 }
 
+static struct deferred stop_shared;
+
+static void stop_all_shared(_unused_ struct deferred *deferred)
+{
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
+		file_watch_stop(&shared[i]);
+}
+
+static void changed_and_begun_anew(struct file_watch *watch, _unused_ const char *name)
+{
+	tell((char)('0' + (watch - shared)));
+	file_watch_stop(watch);
+	assert_int_equal(file_watch_start(watch, loop, ".", changed_and_begun_anew, NULL), 0);
+	loop_defer(loop, &stop_shared, stop_all_shared);
+}
+
+static void make_directory(_unused_ struct deferred *deferred)
+{
+	assert_int_equal(mkdir("watched-file", 0700), 0);
+}
+
+/* Whoever stops when it is told, and begins anew, does not keep it from the others and is not told twice. */
+static void who_begins_anew_keeps_nothing_from_others(void **state)
+{
+	char directory[] = "/tmp/loop-test-XXXXXX";
+	struct deferred change = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chdir(directory), 0);
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
+		assert_int_equal(file_watch_start(&shared[i], loop, ".", changed_and_begun_anew, NULL), 0);
+	loop_defer(loop, &change, make_directory);
+	loop_run(loop);
+	assert_string_equal(story, "012");
+	assert_int_equal(rmdir("watched-file"), 0);
+	assert_int_equal(chdir("/"), 0);
+	rmdir(directory);
+}
+
 static void stop_the_loop(struct timer *timer)
 {
 	(void)timer;
@@ -671,6 +711,7 @@ int main(void)
 		WITH_LOOP(signals_arrive_on_the_loop),
 		WITH_LOOP(a_change_of_a_directory_is_seen),
 		WITH_LOOP(watches_of_one_directory_are_told_apart),
+		WITH_LOOP(who_begins_anew_keeps_nothing_from_others),
 		WITH_LOOP(who_writes_on_is_not_heard),
 		WITH_LOOP(a_stopped_loop_can_go_on),
 		WITH_LOOP(a_stopped_turn_is_finished),
