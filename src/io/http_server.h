@@ -152,8 +152,8 @@ void http_respond(struct http_request *request, const struct http_answer *answer
 void http_respond_take(struct http_request *request, const struct http_answer *answer,
 		       struct str body_storage);
 
-/* Serves a file by sendfile(2), with HEAD, a range, and all conditions (http_conditional.h); `status` is to be
- * 200 for these. One that turns out to be shorter than `size` breaks the connection. Takes over `fd`. */
+/* Serves a file by sendfile(2), with HEAD, a range, and all conditions (http_conditional.h); `status` is to
+ * be 200 for these. One that turns out to be shorter than `size` breaks the connection. Takes over `fd`. */
 struct http_file {
 	int fd;
 	uint64_t size;

@@ -1,8 +1,8 @@
 /*
- * A peer sends these bytes, cut as the first byte says, to a server whose handler does what each request's
- * path asks for: answer now or later, collect or stream the body, stream the answer, abort, serve a file,
- * upgrade. Whatever comes, every request ends once, by its answer or by `gone`, and nothing is left when the
- * peer has closed.
+ * A peer sends these bytes, cut as the first byte says, and may then close that direction, to a server whose
+ * handler does what each request's path asks for: answer now or later, collect or stream the body, stream the
+ * answer, abort, serve a file, upgrade. Whatever comes, every request ends once, by its answer or by `gone`,
+ * and nothing is left when the peer has closed.
  */
 #include "base/base.h"
 #include "io/http_connection.h"
@@ -241,6 +241,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	listener.server = fuzz.server;
 	http_connection_new(&listener, fds[0], &none);
 	send_pieces(fds[1], str_make((const char *)data + 1, size - 1), 1 + data[0] % 64u);
+	if (data[0] & 0x80)
+		BUG_ON(shutdown(fds[1], SHUT_WR) < 0);
 	for (int i = 0; i < 4; i++)
 		turn();
 	drain(fds[1]);
