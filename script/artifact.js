@@ -37,9 +37,14 @@ function artifactBytes(name, data) {
 	throw new TypeError(`artifact(${stringify(name)}, ...) takes ${accepted}; it got ${asText(data)?.slice(0, 100)}`);
 }
 
-async function* filePieces(file) {
+// As many bytes as were announced, also of a file that grows meanwhile: what came behind them would be taken for the next request.
+async function* filePieces(file, length) {
 	const room = new Uint8Array(CHUNK);
-	for (let count; (count = await file.read(room)); ) yield room.subarray(0, count);
+	for (let left = length, count; left > 0; left -= count) {
+		count = await file.read(room.subarray(0, Math.min(left, CHUNK)));
+		if (!count) throw new Error('the file became shorter while it was read');
+		yield room.subarray(0, count);
+	}
 }
 
 async function artifactFile(path, post) {
@@ -48,7 +53,8 @@ async function artifactFile(path, post) {
 		return post({ 'X-Mcpx-Path': absolute }, new Uint8Array(0));
 	const file = await host.open(absolute);
 	try {
-		return await post({}, { length: (await file.stat()).size, pieces: filePieces(file) });
+		const { size } = await file.stat();
+		return await post({}, { length: size, pieces: filePieces(file, size) });
 	} finally {
 		file.close();
 	}

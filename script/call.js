@@ -110,8 +110,9 @@ async function call(server, tool, args = {}, { onProgress } = {}) {
 	try {
 		({ status, answer } = await requestCall(body, onProgress));
 	} catch (error) {
-		end({ ok: false, outcome: 'unknown', error: error.message });
-		throw new ToolError(`${server}.${name}: ${error.message}`, { server, tool: name, outcome: 'unknown' });
+		const outcome = error instanceof Unreachable ? 'not-sent' : 'unknown';
+		end({ ok: false, outcome, error: error.message });
+		throw new ToolError(`${server}.${name}: ${error.message}`, { server, tool: name, outcome });
 	}
 	const failed = status !== 200 || answer.result?.isError === true;
 	if (!failed) {

@@ -7,13 +7,21 @@ function writeError(text) {
 	while (bytes.length) bytes = bytes.subarray(host.write(bytes));
 }
 
+// `json` is an object. Its member `kind` stands first.
+const writeRecord = (json) => writeError(`\x1emcpx\x1e${json}\n`);
+
 function record(kind, members) {
-	if (hasRunner) writeError(`\x1emcpx\x1e${stringify({ kind, ...members })}\n`);
+	if (hasRunner) writeRecord(stringify({ kind, ...members }));
 	else if (kind === 'log') writeError(`${members.level}: ${members.msg}\n`);
-	else if (kind === 'emit') console.log(stringify(members.value));
+}
+
+// Values may be large: they become JSON once.
+function recordValue(kind, json) {
+	if (hasRunner) writeRecord(`{"kind":"${kind}","value":${json}}`);
+	else if (kind === 'emit') console.log(json);
 }
 
 // Gives an intermediate value to whoever runs the script, at once.
 function emit(value) {
-	record('emit', { value: value === undefined ? null : value });
+	recordValue('emit', jsonOf(value === undefined ? null : value, 'the emitted value'));
 }

@@ -11,7 +11,7 @@ const ourPlace = import.meta.url.replace(/[^/]*$/, '');
 // A stack as the author of the script knows it: without our frames and the runtime's, and with the script under its own name.
 function scriptFrames(stack) {
 	const frames = [];
-	for (const line of String(stack ?? '').split('\n')) {
+	for (const line of asText(stack ?? '').split('\n')) {
 		const at = /^\s+at (?:async )?(?:(.*?) \()?((?:file|https?):.*?|\/.*?):(\d+):(\d+)\)?$/.exec(line);
 		if (!at || (at[2].startsWith(ourPlace) && at[2] !== entryUrl)) continue;
 		const [, what, url, row] = at;
@@ -64,9 +64,12 @@ const EXPLAIN_MS = 2000; // the daemon answers at once, or is of no help
 const MESSAGE_MAX = 32768;
 const FRAMES_MAX = 100;
 
-const uncoloured = (text) => String(text).replace(/\x1b\[[0-9;:]*[@-~]/g, '');
-const renamed = (text) => (entryName ? text.replaceAll(entryUrl, entryName).replaceAll(pathOf(entryUrl), entryName) : text);
+const uncoloured = (value) => asText(value).replace(/\x1b\[[0-9;:]*[@-~]/g, '');
+const renamed = (text) => (entryName ? text.replaceAll(entryUrl, () => entryName).replaceAll(pathOf(entryUrl), () => entryName) : text);
 const short = (text) => (text.length > MESSAGE_MAX ? `${text.slice(0, MESSAGE_MAX)}…` : text);
+
+const ifAny = (value) => (value === undefined ? undefined : asText(value));
+const describeCause = (cause) => uncoloured(cause instanceof Error ? `${asText(cause.name)}: ${asText(cause.message)}` : cause);
 
 function describeError(error) {
 	if (!(error instanceof Error)) return { name: 'Error', message: short(`threw ${asText(error)}`) };
@@ -76,14 +79,14 @@ function describeError(error) {
 	const frames = scriptFrames(last ? `    at ${last[1]}` : error.stack).slice(0, FRAMES_MAX);
 	const place = frames.find((frame) => frame.ours) ?? frames[0];
 	return {
-		name: error.name,
+		name: asText(error.name),
 		message: short(explain(text)),
 		...(place && { file: place.file, line: place.line, column: place.column }),
 		...(frames.length && {
 			stack: frames.map(({ what, file, line, column }) => `at ${what ? `${what} ` : ''}${file}:${line}:${column}`),
 		}),
-		...(error instanceof ToolError && { server: error.server, tool: error.tool, outcome: error.outcome }),
-		...(error.cause !== undefined && { cause: short(uncoloured(error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : asText(error.cause))) }),
+		...(error instanceof ToolError && { server: ifAny(error.server), tool: ifAny(error.tool), outcome: ifAny(error.outcome) }),
+		...(error.cause !== undefined && { cause: short(describeCause(error.cause)) }),
 	};
 }
 
@@ -94,17 +97,30 @@ function fail(error) {
 	return failing;
 }
 
-// At once, unless the daemon must be asked.
+// At once, unless the daemon must be asked. Looking at what was thrown may throw, and there may be no channel any more: the script ends as one that failed
+// in any case.
 async function tellFailure(error) {
-	const description = describeError(error);
-	const name = error instanceof Error && error.name === 'ReferenceError' ? undefinedName(uncoloured(error.message)) : undefined;
-	if (name && hasRunner && !byName.has(name)) {
-		const patience = new Promise((resolve) => globalThis.setTimeout(resolve, EXPLAIN_MS));
-		const why = await Promise.race([explainAbsent(name).catch(() => undefined), patience]);
-		if (why) description.message = short(`${uncoloured(error.message)}: ${why}`);
+	try {
+		const description = describeError(error);
+		const name = error instanceof Error && error.name === 'ReferenceError' ? undefinedName(uncoloured(error.message)) : undefined;
+		if (name && hasRunner && !byName.has(name)) {
+			const patience = new Promise((resolve) => globalThis.setTimeout(resolve, EXPLAIN_MS));
+			const why = await Promise.race([explainAbsent(name).catch(() => undefined), patience]);
+			if (why) description.message = short(`${uncoloured(error.message)}: ${why}`);
+		}
+		record('error', description);
+	} catch {
+		tellUndescribed();
 	}
-	record('error', description);
 	host.exit(1);
+}
+
+function tellUndescribed() {
+	try {
+		record('error', { name: 'Error', message: 'threw a value that cannot be described: looking at it throws' });
+	} catch {
+		// It has closed its stderr.
+	}
 }
 
 function installGlobals() {
@@ -124,21 +140,12 @@ async function start(main) {
 	if (hasRunner) record('begin');
 	try {
 		const value = await main();
-		if (value !== undefined) record('result', { value: jsonResult(value) });
+		if (value !== undefined) recordValue('result', jsonOf(value, "the script's value"));
 	} catch (error) {
 		await fail(error);
 	}
 	waiting = false;
 	closeConnections();
-}
-
-function jsonResult(value) {
-	try {
-		if (stringify(value) !== undefined) return value;
-	} catch (error) {
-		throw new TypeError(`the script's value cannot be written as JSON: ${error.message.split('\n')[0]}`);
-	}
-	throw new TypeError(`the script's value is ${asText(value)}, which JSON cannot say`);
 }
 
 // A module: its default export is called with the array of arguments, another one that was asked for with the arguments themselves. Gives a promise that

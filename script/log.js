@@ -8,8 +8,15 @@ function fillTemplate(template, fields) {
 	});
 }
 
+// Fields are an object's members; anything else that stands in their place is one field, so that log('found', 5) does not lose the 5.
+function fieldsOf(more) {
+	if (more === undefined || more === null) return {};
+	if (more instanceof Error) return { error: more };
+	return Object.prototype.toString.call(more) === '[object Object]' ? more : { value: more };
+}
+
 function logAt(level, bound, message, more) {
-	const fields = { ...bound, ...(more instanceof Error ? { error: more } : more) };
+	const fields = { ...bound, ...fieldsOf(more) };
 	if (message instanceof Error) {
 		fields.error ??= message;
 		message = message.message;
@@ -29,16 +36,17 @@ function logAt(level, bound, message, more) {
 // A record is never lost to a field that JSON cannot say.
 function writable(value) {
 	try {
-		return stringify(value) === undefined ? String(value) : value;
+		if (stringify(value) !== undefined) return value;
 	} catch {
-		return host.inspect(value);
+		// As text, then.
 	}
+	return asText(value);
 }
 
 function logger(bound) {
 	const log = (message, fields) => logAt('info', bound, message, fields);
 	for (const level of levels) log[level] = (message, fields) => logAt(level, bound, message, fields);
-	log.with = (fields) => logger({ ...bound, ...fields });
+	log.with = (fields) => logger({ ...bound, ...fieldsOf(fields) });
 	return log;
 }
 

@@ -118,18 +118,21 @@ async function acquire() {
 		return await connect();
 	} catch (error) {
 		open--;
-		waiting.shift()?.reject(error);
+		for (const { reject } of waiting.splice(0)) reject(error); // there may be no connection left whose end would wake them
 		throw error;
 	}
 }
 
+// No byte of the request was sent.
+class Unreachable extends Error {}
+
 async function connect() {
 	const path = host.env('MCPX_SOCKET');
-	if (!path) throw new Error('MCPX_SOCKET is not set, so the daemon cannot be found: run the script with `mcpx run`');
+	if (!path) throw new Unreachable('MCPX_SOCKET is not set, so the daemon cannot be found: run the script with `mcpx run`');
 	try {
 		return new Connection(await host.connect(path));
 	} catch (error) {
-		throw new Error(`the daemon does not answer at ${path}: ${error.message}`);
+		throw new Unreachable(`the daemon does not answer at ${path}: ${error.message}`);
 	}
 }
 

@@ -17,14 +17,28 @@ function replace(key, value) {
 
 const stringify = (value) => JSON.stringify(value, replace);
 
-// A value in a line of text: strings as they are, anything else as JSON where that is possible.
-function asText(value) {
-	if (typeof value === 'string' || value instanceof String) return String(value);
+// A value that must not be lost in silence, as JSON. `what` begins the message that says why it cannot be.
+function jsonOf(value, what) {
+	let json;
 	try {
-		return stringify(value) ?? String(value);
-	} catch {
-		return host.inspect(value);
+		json = stringify(value);
+	} catch (error) {
+		throw new TypeError(`${what} cannot be written as JSON: ${asText(error?.message ?? error).split('\n')[0]}`);
 	}
+	if (json === undefined) throw new TypeError(`${what} is ${asText(value)}, which JSON cannot say`);
+	return json;
+}
+
+// A value in a line of text: strings as they are, anything else as JSON where that is possible. It never throws, whatever the value does when it is
+// looked at.
+function asText(value) {
+	for (const show of [() => (typeof value === 'string' || value instanceof String ? String(value) : stringify(value) ?? String(value)), () => host.inspect(value)])
+		try {
+			return show();
+		} catch {
+			// A cycle, a getter or a proxy that throws.
+		}
+	return 'a value that cannot be shown';
 }
 
 // The nearest of some names, for messages; undefined when none is near.

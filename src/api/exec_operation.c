@@ -8,9 +8,9 @@
 #include "api/exec_options.h"
 #include "api/long_text.h"
 #include "api/script_operations.h"
-#include "exec/limits.h"
 #include "exec/report.h"
 #include "exec/run.h"
+#include "exec/run_limits.h"
 
 struct exec_operation {
 	struct api_call *call;

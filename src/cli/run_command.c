@@ -17,9 +17,9 @@
 #include "cli/script.h"
 #include "cli/show.h"
 #include "cli/standard_input.h"
-#include "exec/limits.h"
 #include "exec/report.h"
 #include "exec/run.h"
+#include "exec/run_limits.h"
 #include "io/program_path.h"
 
 #include <limits.h>
@@ -110,7 +110,7 @@ static void show_failure(struct script_run *run, const struct exec_frame *frame)
 {
 	struct arena *arena = &run->cli->arena;
 
-	cli_say(run->cli, frame->text);
+	cli_say(run->cli, frame->untold);
 	if (frame->calls.n)
 		cli_say(run->cli, arena_concat(arena, STR("the tool calls it had made:\n"),
 					       str_slice(frame->calls, 0, frame->calls.n - 1), STR("")));

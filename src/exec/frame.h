@@ -43,6 +43,8 @@ struct exec_frame {
 	struct str value;
 	/* STDOUT, STDERR: bytes as they came. LOG: the message. ERROR: what went wrong, for people */
 	struct str text;
+	/* ERROR: `text` without the end of it that STDERR frames have told already, for who shows those */
+	struct str untold;
 	/* ERROR: the tool calls that the script had made, a line of text each; the oldest are left out where
 	 * they are many. */
 	struct str calls;

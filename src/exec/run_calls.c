@@ -10,6 +10,7 @@
 
 enum {
 	CALLS_MAX = 10000,	    /* of one run that are told; more are counted only */
+	CALL_NAMES_MAX = 1024,	    /* bytes of what names one; one with more is counted only */
 	CALL_ERROR_MAX = 1000,	    /* bytes of one call's error: the script has the whole */
 	CALL_LINES_MAX = 16 * 1024, /* bytes of the text that lists calls */
 	CALL_LINE_ERROR_MAX = 200,  /* bytes of an error within it */
@@ -69,7 +70,7 @@ void exec_calls_begin(struct exec_process *process, const struct json_member *me
 	if (!id.n || !server.n || !tool.n || !hash.n)
 		return;
 	process->run->outcome.calls++;
-	if (process->calls_listed == CALLS_MAX)
+	if (process->calls_listed == CALLS_MAX || id.n + server.n + tool.n + hash.n > CALL_NAMES_MAX)
 		return;
 	process->calls_listed++;
 	arena_init(&arena, 0);

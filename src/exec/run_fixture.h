@@ -39,6 +39,14 @@ struct scene {
 	void (*on_frame)(struct scene *scene, const struct exec_frame *frame);
 };
 
+static const char *const scene_runtimes[] = { "deno", "node" };
+
+/* The body once for each runtime that is there. */
+#define ON_EACH_RUNTIME(scene)                                                                               \
+	for (size_t runtime_at = 0; runtime_at < ARRAY_LEN(scene_runtimes); runtime_at++)                    \
+		for (bool once = scene_init(&(scene), scene_runtimes[runtime_at]); once;                     \
+		     scene_release(&(scene)), once = false)
+
 /* False, and nothing to release, when the runtime that is named is not there. */
 bool scene_init(struct scene *scene, const char *runtime);
 void scene_release(struct scene *scene);

@@ -15,6 +15,7 @@ enum {
 	RESULT_SHARE = 4,	    /* one part in so many of the budget is kept free for the result */
 	RECORD_MEMBERS_MAX = 32,    /* ours have fewer */
 	ERROR_TEXT_MAX = 64 * 1024, /* bytes of an error's message and of its record: more helps nobody */
+	ERROR_PART_MAX = 16 * 1024, /* bytes of each text of a record that has more */
 	LOST_TEXT_MAX = 1024,	    /* bytes of what is said about a lost result */
 	DROPS_TOLD_MAX = 10,	    /* log records about dropped records: a script may make many */
 };
@@ -38,7 +39,6 @@ void exec_tell(struct exec_process *process, enum exec_frame_kind kind, struct s
 		.kind = kind,
 		.value = value,
 		.text = text,
-		.calls = kind == EXEC_FRAME_ERROR ? buf_str(&process->call_lines) : str_make(NULL, 0),
 		.level = level,
 		.run = process->run,
 	};
@@ -193,8 +193,9 @@ static struct str text_of(struct record *record, struct str key)
 						     : str_make(NULL, 0);
 }
 
-/* An object of those of the record's members that are named in `keys` and are there. */
-static struct str pick(struct record *record, const char *const *keys, size_t count)
+/* An object of those of the record's members that are named in `keys` and are there. Of strings with more
+ * than `most` bytes the begin. */
+static struct str pick_cut(struct record *record, const char *const *keys, size_t count, size_t most)
 {
 	struct json_writer w;
 	struct buf object;
@@ -204,15 +205,22 @@ static struct str pick(struct record *record, const char *const *keys, size_t co
 	json_writer_init(&w, &object, false);
 	json_write_object_begin(&w);
 	for (size_t i = 0; i < count; i++) {
-		struct str raw = raw_of(record, str_of(keys[i]));
+		struct str key = str_of(keys[i]), raw = raw_of(record, key);
 
-		if (raw.n)
-			json_member_raw(&w, str_of(keys[i]), raw);
+		if (raw.n > most && raw.p[0] == '"')
+			json_member_str(&w, key, utf8_cut(text_of(record, key), most));
+		else if (raw.n)
+			json_member_raw(&w, key, raw);
 	}
 	json_write_object_end(&w);
 	kept = arena_copy(&record->arena, buf_str(&object));
 	buf_release(&object);
 	return kept;
+}
+
+static struct str pick(struct record *record, const char *const *keys, size_t count)
+{
+	return pick_cut(record, keys, count, SIZE_MAX);
 }
 
 static void take_log(struct exec_process *process, struct record *record)
@@ -273,15 +281,19 @@ static void take_result(struct exec_process *process, struct record *record)
 		     value.n, size));
 }
 
+/* Of one that is too long, what matters most, cut: its text, and where it was thrown. */
 static void take_error(struct exec_process *process, struct record *record)
 {
 	static const char *const all[] = { "name",  "message", "file", "line",	  "column",
 					   "stack", "server",  "tool", "outcome", "cause" };
-	static const char *const few[] = { "name", "file", "line", "column", "server", "tool", "outcome" };
-	struct str whole = pick(record, all, ARRAY_LEN(all));
+	static const char *const few[] = { "name",   "message", "file",	   "line", "column",
+					   "server", "tool",	"outcome", "cause" };
+	struct str kept = pick(record, all, ARRAY_LEN(all));
 
+	if (kept.n > ERROR_TEXT_MAX)
+		kept = pick_cut(record, few, ARRAY_LEN(few), ERROR_PART_MAX);
 	buf_clear(&process->error, 0);
-	buf_append(&process->error, whole.n <= ERROR_TEXT_MAX ? whole : pick(record, few, ARRAY_LEN(few)));
+	buf_append(&process->error, kept);
 }
 
 static void take_call(struct exec_process *process, struct record *record)
@@ -343,11 +355,12 @@ static const struct record_kind *kind_of_head(struct str head)
 }
 
 /*
- * A record could not be taken; `why` ends a sentence about it. What is only a part of the story is counted
- * and told. A result or an error, or what may be one, fails the run: it must not look as if there had been
- * none.
+ * A record could not be taken; `why` ends a sentence about it, and `mend` says what helps. What is only a
+ * part of the story is counted and told. A result or an error, or what may be one, fails the run: it must not
+ * look as if there had been none.
  */
-static void drop_record(struct exec_process *process, struct str head, uint64_t bytes, struct str why)
+static void drop_record(struct exec_process *process, struct str head, uint64_t bytes, struct str why,
+			const char *mend)
 {
 	const struct record_kind *kind = kind_of_head(head);
 	_cleanup_arena_ struct arena arena = { 0 };
@@ -359,14 +372,32 @@ static void drop_record(struct exec_process *process, struct str head, uint64_t 
 		lose(process,
 		     arena_printf(&arena, "%s %.*s: %s",
 				  kind ? kind->what : "a record that may have been the script's value",
-				  STR_ARG(why),
-				  kind && kind->take == take_error ? "raise the limit to see it" : KEEP_IT));
+				  STR_ARG(why), mend));
 	else if (process->drops_told++ < DROPS_TOLD_MAX)
 		tell_warning(process,
 			     arena_printf(&arena, "%s %.*s and was dropped%s", kind->what, STR_ARG(why),
 					  process->drops_told == DROPS_TOLD_MAX
 						  ? "; further ones are only counted"
 						  : ""));
+}
+
+/* One that is over a limit. */
+static void drop_large(struct exec_process *process, struct str head, uint64_t bytes, struct str why)
+{
+	const struct record_kind *kind = kind_of_head(head);
+
+	drop_record(process, head, bytes, why,
+		    kind && kind->take == take_error ? "raise the limit to see it" : KEEP_IT);
+}
+
+/* A record of the client's always is JSON: one that begins like one and is none was broken by others who
+ * write to the same pipe, such as what the script has started. Anything else the script has made up. */
+static void drop_unreadable(struct exec_process *process, struct str json)
+{
+	if (kind_of_head(json))
+		drop_record(process, json, json.n,
+			    STR("has text of another writer to standard error in its middle"),
+			    "give what the script starts a standard error of its own");
 }
 
 static void channel_record(struct exec_channel *channel, struct str json)
@@ -383,8 +414,10 @@ static void channel_record(struct exec_channel *channel, struct str json)
 		kind = find_kind(text_of(&record, STR("kind")));
 		if (kind)
 			kind->take(process, &record);
-	} else if (err.code == ERR_TOO_LARGE) {
-		drop_record(
+	} else if (err.code != ERR_TOO_LARGE) {
+		drop_unreadable(process, json);
+	} else {
+		drop_large(
 			process, str_slice(json, 0, EXEC_CHANNEL_HEAD), json.n,
 			arena_printf(&record.arena,
 				     "has more than %u levels of nested arrays and objects (json.maxDepth)",
@@ -401,10 +434,10 @@ static void channel_too_long(struct exec_channel *channel, struct str head, uint
 
 	arena_init(&arena, 0);
 	byte_size_text(size, process->spec.limits.frame_max);
-	drop_record(process, head, bytes,
-		    arena_printf(&arena,
-				 "has %llu bytes, more than the limit of %s for one value (exec.frameMax)",
-				 (unsigned long long)bytes, size));
+	drop_large(process, head, bytes,
+		   arena_printf(&arena,
+				"has %llu bytes, more than the limit of %s for one value (exec.frameMax)",
+				(unsigned long long)bytes, size));
 }
 
 static const struct exec_channel_events channel_events = {
@@ -471,25 +504,29 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 			    STR_ARG(str_from(text, first.n)));
 }
 
-/* Of a script that failed and did not say why in a record: its own words, or its runtime's. They need not be
- * shown beside the error then. */
+/* Of a script that failed and did not say why in a record: its own words, or its runtime's. Those that were
+ * held back need not be shown beside the error then; *ret_untold are the bytes in front of any others. */
 static struct str describe_words(struct exec_process *process, const struct child_status *status,
-				 struct arena *arena)
+				 struct arena *arena, size_t *ret_untold)
 {
 	char storage[CHILD_STATUS_TEXT_MAX];
+	struct str ending = arena_printf(arena, "the script %s", child_status_text(storage, status).p);
+	bool told = process->begun;
 	struct str words;
 
 	process->begun = true;
 	if (exec_words_wait_for_nothing(buf_str(&process->words)))
 		return STR("Error: " WAITS_FOR_NOTHING);
 	words = exec_clean_words(buf_str(&process->words), &process->prepared.names, arena);
-	return arena_printf(arena, "the script %s%s%.*s", child_status_text(storage, status).p,
-			    words.n ? ":\n" : "", STR_ARG(words));
+	if (told)
+		*ret_untold = ending.n;
+	return words.n ? arena_concat(arena, ending, STR(":\n"), words) : ending;
 }
 
-/* Why the run failed; empty when it did not. */
+/* Why the run failed; empty when it did not. *ret_untold is set when STDERR frames have told what is behind
+ * so many bytes. */
 static struct str describe_failure(struct exec_process *process, const struct child_status *status,
-				   struct arena *arena)
+				   struct arena *arena, size_t *ret_untold)
 {
 	struct exec_outcome *outcome = &process->run->outcome;
 	char duration[DURATION_TEXT_MAX];
@@ -507,7 +544,8 @@ static struct str describe_failure(struct exec_process *process, const struct ch
 		return said;
 	if (process->lost.n)
 		return arena_copy(arena, buf_str(&process->lost));
-	return status->exit_code == 0 ? str_make(NULL, 0) : describe_words(process, status, arena);
+	return status->exit_code == 0 ? str_make(NULL, 0)
+				      : describe_words(process, status, arena, ret_untold);
 }
 
 /* An error never comes with success, whatever the process made of it. */
@@ -533,10 +571,26 @@ static void tell_artifacts(struct exec_process *process)
 			tell_value(process, EXEC_FRAME_ARTIFACT, line);
 }
 
+static void tell_error(struct exec_process *process, struct str text, size_t untold)
+{
+	const struct exec_frame frame = {
+		.kind = EXEC_FRAME_ERROR,
+		.value = buf_str(&process->error),
+		.text = text,
+		.untold = str_slice(text, 0, untold),
+		.calls = buf_str(&process->call_lines),
+		.level = LOG_LEVEL_ERROR,
+		.run = process->run,
+	};
+
+	process->run->events->frame(process->run, &frame);
+}
+
 void exec_story_end(struct exec_process *process, const struct child_status *status)
 {
 	struct exec_outcome *outcome = &process->run->outcome;
 	_cleanup_arena_ struct arena arena = { 0 };
+	size_t untold = SIZE_MAX;
 	struct str failure;
 
 	arena_init(&arena, 0);
@@ -544,7 +598,7 @@ void exec_story_end(struct exec_process *process, const struct child_status *sta
 	if (process->held_n)
 		tell_stdout(process, str_make(process->held, process->held_n));
 	exec_calls_lose(process);
-	failure = describe_failure(process, status, &arena);
+	failure = describe_failure(process, status, &arena, &untold);
 	show_words(process);
 	tell_artifacts(process);
 	outcome->failed = failure.n > 0;
@@ -552,7 +606,6 @@ void exec_story_end(struct exec_process *process, const struct child_status *sta
 	if (process->result.n && !outcome->failed)
 		tell_value(process, EXEC_FRAME_RESULT, buf_str(&process->result));
 	else if (outcome->failed)
-		exec_tell(process, EXEC_FRAME_ERROR, buf_str(&process->error),
-			  utf8_cut(failure, ERROR_TEXT_MAX), LOG_LEVEL_ERROR);
+		tell_error(process, utf8_cut(failure, ERROR_TEXT_MAX), untold);
 	tell_text(process, EXEC_FRAME_END, str_make(NULL, 0));
 }

@@ -7,14 +7,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static const char *const runtimes[] = { "deno", "node" };
-
-/* The body once for each runtime that is there. */
-#define ON_EACH_RUNTIME(scene)                                                                               \
-	for (size_t runtime_at = 0; runtime_at < ARRAY_LEN(runtimes); runtime_at++)                          \
-		for (bool once = scene_init(&(scene), runtimes[runtime_at]); once;                           \
-		     scene_release(&(scene)), once = false)
-
 /* -- values ---------------------------------------------------------------------------------------------- */
 
 static void test_value_of_a_snippet(void **state)
@@ -47,22 +39,6 @@ static void test_nothing_is_no_result(void **state)
 		assert_member(&scene, "end", 0, "/exitCode", "0");
 		scene_run(&scene, "return null");
 		assert_member(&scene, "result", 0, "/value", "null");
-	}
-}
-
-static void test_a_value_that_json_cannot_say(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	ON_EACH_RUNTIME(scene)
-	{
-		scene_run(&scene, "const a: any = {}; a.a = a; return a");
-		assert_int_equal(scene.run.outcome.exit_code, 1);
-		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"),
-				       "the script's value cannot be written as JSON"));
-		scene_run(&scene, "return () => 1");
-		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"), "which JSON cannot say"));
 	}
 }
 
@@ -484,28 +460,6 @@ static void test_exit_status_is_the_scripts_own(void **state)
 	}
 }
 
-static void test_errors_outside_the_main_line(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	ON_EACH_RUNTIME(scene)
-	{
-		scene_run(
-			&scene,
-			"setTimeout(() => {\n throw new TypeError('late') }, 1); await new Promise((r) => setTimeout(r, 60000))");
-		assert_member(&scene, "error", 0, "/error", "\"TypeError: late (snippet:2:8)\"");
-		scene_run(
-			&scene,
-			"Promise.reject(new Error('lost')); await new Promise((r) => setTimeout(r, 60000))");
-		assert_member(&scene, "error", 0, "/error", "\"Error: lost (snippet:1:16)\"");
-		scene_run(&scene, "throw 'a text'");
-		assert_member(&scene, "error", 0, "/error", "\"Error: threw a text\"");
-		scene_run(&scene, "throw new Error('outer', { cause: new TypeError('inner') })");
-		assert_member(&scene, "error", 0, "/errorDetail/cause", "\"TypeError: inner\"");
-	}
-}
-
 static void test_text_that_is_no_script(void **state)
 {
 	struct scene scene;
@@ -778,39 +732,6 @@ static void test_a_record_over_the_depth(void **state)
 	}
 }
 
-static void test_a_forged_record_does_no_harm(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	ON_EACH_RUNTIME(scene)
-	{
-		scene_run(
-			&scene,
-			"const w = (s: string) => process.stderr.write(`\\x1emcpx\\x1e${s}\\n`);"
-			"for (const s of ['', '{', '[]', '17', '{}', '{\"kind\":7}', '{\"kind\":\"emit\"}', '{\"kind\":\"called\",\"id\":9}',"
-			" '{\"kind\":\"call\"}', '{\"kind\":\"call\",\"id\":\"x\",\"server\":1,\"tool\":2,\"argsHash\":3}', '{\"kind\":\"artifact\"}',"
-			" '{\"kind\":\"log\"}', '{\"kind\":\"result\"}', '{\"kind\":\"error\",\"message\":7}', '{\"kind\":\"nothing\",\"value\":1}']) w(s)");
-		assert_member(&scene, "error", 0, "/error", "\"Error\"");
-		assert_member(&scene, "end", 0, "/exitCode", "1");
-	}
-}
-
-static void test_an_error_is_no_success(void **state)
-{
-	struct scene scene;
-
-	(void)state;
-	ON_EACH_RUNTIME(scene)
-	{
-		scene_run(
-			&scene,
-			"process.on('exit', () => { process.exitCode = 0; process.exit(0) }); throw new Error('x')");
-		assert_member(&scene, "error", 0, "/error", "\"Error: x (snippet:1:76)\"");
-		assert_member(&scene, "end", 0, "/exitCode", "1");
-	}
-}
-
 /* -- stderr ---------------------------------------------------------------------------------------------- */
 
 static void test_words_before_the_script_begins(void **state)
@@ -975,7 +896,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_value_of_a_snippet),
 		cmocka_unit_test(test_nothing_is_no_result),
-		cmocka_unit_test(test_a_value_that_json_cannot_say),
 		cmocka_unit_test(test_results_are_unwrapped),
 		cmocka_unit_test(test_only_what_is_offered_can_be_reached),
 		cmocka_unit_test(test_the_same_arguments_have_the_same_hash),
@@ -993,7 +913,6 @@ int main(void)
 		cmocka_unit_test(test_stdin_and_environment),
 		cmocka_unit_test(test_unchanged_files_are_written_once),
 		cmocka_unit_test(test_exit_status_is_the_scripts_own),
-		cmocka_unit_test(test_errors_outside_the_main_line),
 		cmocka_unit_test(test_text_that_is_no_script),
 		cmocka_unit_test(test_a_run_that_takes_too_long),
 		cmocka_unit_test(test_a_run_that_is_stopped),
@@ -1005,8 +924,6 @@ int main(void)
 		cmocka_unit_test(test_a_record_over_the_depth),
 		cmocka_unit_test(test_words_before_the_script_begins),
 		cmocka_unit_test(test_a_runtime_that_likes_colours),
-		cmocka_unit_test(test_a_forged_record_does_no_harm),
-		cmocka_unit_test(test_an_error_is_no_success),
 		cmocka_unit_test(test_runs_that_cannot_start),
 		cmocka_unit_test(test_a_node_that_is_too_old),
 	};

@@ -5,11 +5,11 @@
 #include "io/program_path.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 enum {
 	NODE_VERSION_MIN = 22 << 16 | 6, /* the first with --experimental-strip-types */
-	PATH_SIZE = 4096,		 /* PATH_MAX of Linux, whose <limits.h> this room's limits.h hides */
 	ANCESTORS_MAX = 3,		 /* of this program's directory that may be its source tree */
 	VERSION_BYTES_MAX = 64,
 	MEMORY_SEED = 0x6e6f6465, /* any, and always the same */
@@ -112,7 +112,7 @@ static bool try_program(struct search *search, enum exec_runtime_kind kind, cons
 /* In the source tree that this program was built in: ./run puts deno and node there. */
 static bool try_source_tree(struct search *search, enum exec_runtime_kind kind)
 {
-	char self[PATH_SIZE];
+	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self));
 	struct str directory = str_make(self, n > 0 ? (size_t)n : 0);
 

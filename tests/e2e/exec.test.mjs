@@ -418,6 +418,15 @@ test('a script that cannot be read is told once, without colours and files of ou
 	}
 });
 
+test('what a script says on stderr is shown once, and is in the document', async (t) => {
+	const { scratch, exec } = await daemonWith(t);
+	const source = 'process.stderr.write("why\\n"); process.exit(3)';
+	const ended = await run(scratch, ['exec', source], { env: { MCPX_CONFIG: scratch.path('config.json') } });
+	assert.equal(ended.status, 3);
+	assert.equal(ended.stderr, 'why\nmcpx: the script exited with code 3\n');
+	assert.equal((await exec(source)).error, 'the script exited with code 3:\nwhy');
+});
+
 test('progress of a call reaches the script that waits for it', async (t) => {
 	const { exec } = await daemonWith(t);
 	for (const runtime of runtimes) {

@@ -1,5 +1,5 @@
 #include "base/base.h"
-#include "exec/limits.h"
+#include "exec/run_limits.h"
 
 void exec_limits_from_settings(const struct settings *set, struct exec_limits *ret_limits)
 {

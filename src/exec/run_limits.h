@@ -1,5 +1,5 @@
 /*
- * limits.h - the bounds of runs, from settings: the same for every program that runs scripts.
+ * run_limits.h - the bounds of runs, from settings: the same for every program that runs scripts.
  *
  * Durations are in milliseconds, sizes in bytes, as struct exec_limits (run.h) has them:
  *
@@ -11,8 +11,8 @@
  * what it got: `mcpx exec` takes output_max away where it keeps nothing, a request may bring a time-out of
  * its own.
  */
-#ifndef EXEC_LIMITS_H
-#define EXEC_LIMITS_H
+#ifndef EXEC_RUN_LIMITS_H
+#define EXEC_RUN_LIMITS_H
 
 #include "base/base.h"
 #include "exec/run.h"
