@@ -31,6 +31,12 @@ static bool would_wait(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
+/* Whoever would read what was written has closed. */
+static bool is_gone(void)
+{
+	return errno == EPIPE || errno == ECONNRESET;
+}
+
 /* -- reading --------------------------------------------------------------------------------------------- */
 
 static int way_fill(struct way *way, int fd, const char *what, struct err *err)
@@ -121,7 +127,7 @@ static int pump_send(struct pump *pump, struct err *err)
 	const struct pump_options *options = pump->options;
 	ssize_t sent = send(options->socket_fd, up->rest.p, up->rest.n, MSG_NOSIGNAL);
 
-	if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+	if (sent < 0 && is_gone()) {
 		up->closed = up->ended = true;
 		return 0;
 	}
@@ -147,6 +153,18 @@ static int pump_receive(struct pump *pump, struct err *err)
 	return r;
 }
 
+static int pump_write(struct pump *pump, struct err *err)
+{
+	struct way *down = &pump->down;
+	ssize_t written = write_output(pump->options->output_fd, down->rest.p, down->rest.n);
+
+	if (written < 0 && is_gone()) {
+		down->closed = true;
+		return 0;
+	}
+	return way_drain(down, written, "standard output", err);
+}
+
 static int pump_up(struct pump *pump, const struct pollfd watched[WATCHED], struct err *err)
 {
 	if (watched[INPUT].revents)
@@ -158,12 +176,10 @@ static int pump_up(struct pump *pump, const struct pollfd watched[WATCHED], stru
 
 static int pump_down(struct pump *pump, const struct pollfd watched[WATCHED], struct err *err)
 {
-	const struct pump_options *options = pump->options;
 	struct way *down = &pump->down;
 
 	if (down->rest.n && watched[OUTPUT].revents & POLLOUT)
-		return way_drain(down, write_output(options->output_fd, down->rest.p, down->rest.n),
-				 "standard output", err);
+		return pump_write(pump, err);
 	if (down->rest.n == 0 && watched[SOCKET].events & POLLIN &&
 	    watched[SOCKET].revents & (POLLIN | POLLHUP | POLLERR))
 		return pump_receive(pump, err);
@@ -173,7 +189,7 @@ static int pump_down(struct pump *pump, const struct pollfd watched[WATCHED], st
 /* Whether all is over, and how. */
 static bool pump_over(const struct pump *pump, const struct pollfd watched[WATCHED], enum pump_end *ret_end)
 {
-	if (watched[OUTPUT].revents & (POLLERR | POLLNVAL | POLLHUP))
+	if (pump->down.closed || watched[OUTPUT].revents & (POLLERR | POLLNVAL | POLLHUP))
 		*ret_end = PUMP_OUTPUT_GONE;
 	else if (pump->down.ended && pump->down.rest.n == 0)
 		*ret_end = pump->shut ? PUMP_FINISHED : PUMP_PEER_CLOSED;

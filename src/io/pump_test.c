@@ -32,7 +32,7 @@ static void *bench_thread(void *context)
 	return NULL;
 }
 
-static void bench_start(struct bench *bench, bool sockets, struct str first, uint64_t drain_ms)
+static void bench_open(struct bench *bench, bool sockets, struct str first, uint64_t drain_ms)
 {
 	int input[2], output[2], peer[2];
 
@@ -52,7 +52,17 @@ static void bench_start(struct bench *bench, bool sockets, struct str first, uin
 						.socket_fd = peer[0],
 						.first = first,
 						.drain_ms = drain_ms };
+}
+
+static void bench_run(struct bench *bench)
+{
 	assert_int_equal(pthread_create(&bench->thread, NULL, bench_thread, bench), 0);
+}
+
+static void bench_start(struct bench *bench, bool sockets, struct str first, uint64_t drain_ms)
+{
+	bench_open(bench, sockets, first, drain_ms);
+	bench_run(bench);
 }
 
 /* Waits for the pump, which then lets go of its ends. */
@@ -149,6 +159,20 @@ static void test_output_gone(void **state)
 	bench_end(&bench, PUMP_OUTPUT_GONE);
 }
 
+/* The same when there is something to be written to it. */
+static void test_output_gone_with_bytes_for_it(void **state)
+{
+	(void)state;
+	for (int sockets = 0; sockets < 2; sockets++) {
+		struct bench bench;
+
+		bench_open(&bench, sockets, STR("never read\n"), 0);
+		close_fd(&bench.output);
+		bench_run(&bench);
+		bench_end(&bench, PUMP_OUTPUT_GONE);
+	}
+}
+
 static void test_drain_limit(void **state)
 {
 	struct bench bench;
@@ -228,9 +252,9 @@ static void test_much_and_slowly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_ways),	cmocka_unit_test(test_peer_closes_first),
-		cmocka_unit_test(test_output_gone),	cmocka_unit_test(test_drain_limit),
-		cmocka_unit_test(test_much_and_slowly),
+		cmocka_unit_test(test_both_ways),   cmocka_unit_test(test_peer_closes_first),
+		cmocka_unit_test(test_output_gone), cmocka_unit_test(test_output_gone_with_bytes_for_it),
+		cmocka_unit_test(test_drain_limit), cmocka_unit_test(test_much_and_slowly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
