@@ -292,7 +292,7 @@ int http_client_read_all(struct http_client *client, struct buf *body, struct er
 
 /* -- lines and events ------------------------------------------------------------------------------------ */
 
-struct line_reader {
+struct body_lines {
 	struct buf part; /* of a line whose end has not come */
 	http_client_line *line;
 	void *context;
@@ -304,7 +304,7 @@ static struct str without_cr(struct str line)
 }
 
 /* Delivers the lines that end in `bytes`, keeps the rest. */
-static int lines_feed(struct line_reader *reader, struct str bytes)
+static int lines_feed(struct body_lines *lines, struct str bytes)
 {
 	size_t end;
 
@@ -312,47 +312,47 @@ static int lines_feed(struct line_reader *reader, struct str bytes)
 		struct str line = str_slice(bytes, 0, end);
 		int result;
 
-		if (reader->part.n || line.n > reader->part.max) {
-			if (buf_append(&reader->part, line) < 0)
+		if (lines->part.n || line.n > lines->part.max) {
+			if (buf_append(&lines->part, line) < 0)
 				return ERR_TOO_LARGE;
-			line = buf_str(&reader->part);
+			line = buf_str(&lines->part);
 		}
-		result = reader->line(reader->context, without_cr(line));
+		result = lines->line(lines->context, without_cr(line));
 		if (result)
 			return result;
-		reader->part.n = 0;
+		lines->part.n = 0;
 		bytes = str_from(bytes, end + 1);
 	}
-	return buf_append(&reader->part, bytes);
+	return buf_append(&lines->part, bytes);
 }
 
-static int read_lines(struct http_client *client, struct line_reader *reader, struct err *err)
+static int read_lines(struct http_client *client, struct body_lines *lines, struct err *err)
 {
 	struct str bytes;
 	int result;
 
 	while ((result = body_next(client, SIZE_MAX, &bytes, err)) > 0) {
-		result = lines_feed(reader, bytes);
-		if (buf_failed(&reader->part))
+		result = lines_feed(lines, bytes);
+		if (buf_failed(&lines->part))
 			err_set(err, ERR_TOO_LARGE, "%s sent a line of more than %zu bytes", client->peer,
-				reader->part.max);
+				lines->part.max);
 		if (result)
 			return http_client_give_up(client, result);
 	}
-	if (result == 0 && reader->part.n)
-		return reader->line(reader->context, without_cr(buf_str(&reader->part)));
+	if (result == 0 && lines->part.n)
+		return lines->line(lines->context, without_cr(buf_str(&lines->part)));
 	return result;
 }
 
 int http_client_read_lines(struct http_client *client, size_t line_max, http_client_line *line, void *context,
 			   struct err *err)
 {
-	struct line_reader reader = { .line = line, .context = context };
+	struct body_lines lines = { .line = line, .context = context };
 	int result;
 
-	buf_init(&reader.part, line_max);
-	result = read_lines(client, &reader, err);
-	buf_release(&reader.part);
+	buf_init(&lines.part, line_max);
+	result = read_lines(client, &lines, err);
+	buf_release(&lines.part);
 	return result;
 }
 
