@@ -185,7 +185,7 @@ int http_upgrade(struct http_request *request, struct str protocol, const struct
 	http_output_send(c, &(struct iovec){ head->p, head->n }, 1, false);
 	/* A peer that has left no room for 200 bytes does not take its answers. */
 	if (c->broken || !http_output_empty(&c->output) ||
-	    buf_append(ret_read, c->running ? c->input : buf_str(&c->kept)) < 0) {
+	    buf_append(ret_read, http_connection_unused(c)) < 0) {
 		c->broken = true;
 		http_connection_answered(c);
 		return ERR_CLOSED;

@@ -59,7 +59,7 @@ static void body_claim(struct http_connection *c, enum http_body_mode mode, uint
 	body->mode = mode;
 	body->max = max;
 	/* Nobody waits for leave to send what has arrived, or what will be refused. */
-	if (body->wants_go_on && c->input.n + c->kept.n == 0 && body->left <= max)
+	if (body->wants_go_on && http_connection_unused(c).n == 0 && body->left <= max)
 		http_output_send(c, &(struct iovec){ go_on, sizeof(go_on) - 1 }, 1, false);
 	if (body->left <= max)
 		body->wants_go_on = false;

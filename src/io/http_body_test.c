@@ -298,6 +298,27 @@ static void test_continue(void **state)
 
 /* -- left alone ------------------------------------------------------------------------------------------ */
 
+/* However the head came: what is left of it is none of the body. */
+static void test_continue_after_a_head_in_pieces(void **state)
+{
+	static const char head[] =
+		"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+	struct peer peer;
+
+	(void)state;
+	bench_start(&bench, &limits, collect);
+	peer_connect(&peer, &bench);
+	for (size_t i = 0; i < sizeof(head) - 1; i++) {
+		peer_send(&peer, str_make(&head[i], 1));
+		bench_settle(&bench);
+	}
+	peer_expect(&peer, "HTTP/1.1 100 Continue\r\n\r\n");
+	peer_send(&peer, STR("hello"));
+	peer_expect(&peer, ANSWER(7, "<hello>"));
+	peer_close(&peer);
+	bench_stop(&bench);
+}
+
 static void answer_at_once(struct bench *b, struct http_request *request)
 {
 	(void)b;
@@ -588,6 +609,7 @@ int main(void)
 		cmocka_unit_test_setup(test_slow_handler, set_up),
 		cmocka_unit_test_setup(test_cut_off, set_up),
 		cmocka_unit_test_setup(test_continue, set_up),
+		cmocka_unit_test_setup(test_continue_after_a_head_in_pieces, set_up),
 		cmocka_unit_test_setup(test_unread, set_up),
 		cmocka_unit_test_setup_teardown(test_stream, set_up_stream, tear_down_stream),
 		cmocka_unit_test_setup_teardown(test_half_closed_behind_the_body, set_up_stream,

@@ -201,6 +201,12 @@ static inline struct http_connection *http_connection_of(const struct http_reque
 	return request->connection;
 }
 
+/* What was read and not yet used; while it is running, `kept` may still hold what was. */
+static inline struct str http_connection_unused(const struct http_connection *c)
+{
+	return c->running ? c->input : buf_str(&c->kept);
+}
+
 /* -- http_body.c ----------------------------------------------------------------------------------------- */
 
 void http_body_begin(struct http_body *body, const struct http_head *head);
