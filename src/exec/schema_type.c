@@ -4,6 +4,7 @@
  */
 #include "base/base.h"
 #include "exec/schema_type.h"
+#include "base/map.h"
 #include "json/writer.h"
 #include "text/identifier.h"
 #include "text/percent.h"
@@ -119,16 +120,21 @@ void schema_indent(struct buf *out, unsigned indent)
 		buf_append_char(out, '\t');
 }
 
-/* One line of a comment. The end of a comment within is split; what terminals act on is left out. */
+/* One line of a comment. What terminals act on is left out, and the end of a comment in what is left is
+ * split: what would stand behind it would be code of whoever imports the client. */
 static void append_comment_line(struct buf *out, struct str line)
 {
+	char last = '\0';
+
 	for (size_t i = 0; i < line.n; i++) {
 		char c = line.p[i];
 
-		if (c == '/' && i > 0 && line.p[i - 1] == '*')
-			buf_append(out, STR("\\/"));
-		else if ((unsigned char)c >= ' ' || c == '\t')
-			buf_append_char(out, c);
+		if ((unsigned char)c < ' ' && c != '\t')
+			continue;
+		if (c == '/' && last == '*')
+			buf_append_char(out, '\\');
+		buf_append_char(out, c);
+		last = c;
 	}
 }
 
@@ -364,16 +370,32 @@ static const struct json *further_members(const struct json *schema)
 	return json_is(further, JSON_OBJECT) || json_is(further, JSON_TRUE) ? further : NULL;
 }
 
-/* Members that are required and declared nowhere are values of any kind. */
-static void write_undeclared(const struct json *schema, struct buf *out, unsigned indent)
+/* The members of an object by name, as far as they are written. Of a name that is there twice the last one
+ * counts. So few collide at worst that the map needs no seed. */
+static void take_declared(struct map *declared, const struct json *properties)
 {
-	const struct json *properties = json_get(schema, STR("properties")), *item;
+	const struct json *name, *property;
+	size_t taken = 0;
+
+	map_init(declared, 0);
+	json_for_each_member(name, property, properties) {
+		if (taken++ == MEMBERS_MAX)
+			return;
+		map_set(declared, json_str(name), (void *)property);
+	}
+}
+
+/* Members that are required and declared nowhere are values of any kind. */
+static void write_undeclared(const struct json *schema, struct map *declared, struct buf *out,
+			     unsigned indent)
+{
+	const struct json *item;
 	size_t looked_at = 0;
 
 	json_for_each(item, json_get(schema, STR("required"))) {
 		if (looked_at++ == MEMBERS_MAX)
 			return;
-		if (!json_is(item, JSON_STRING) || json_get(properties, json_str(item)))
+		if (!json_is(item, JSON_STRING) || map_set(declared, json_str(item), (void *)item))
 			continue;
 		schema_indent(out, indent);
 		schema_write_name(out, json_str(item));
@@ -382,7 +404,7 @@ static void write_undeclared(const struct json *schema, struct buf *out, unsigne
 }
 
 static void write_members(struct schema_types *types, const struct json *root, const struct json *schema,
-			  struct buf *out, unsigned indent, unsigned depth)
+			  const struct map *declared, struct buf *out, unsigned indent, unsigned depth)
 {
 	const struct json *properties = json_get(schema, STR("properties")), *name, *property;
 	size_t written = 0;
@@ -390,8 +412,8 @@ static void write_members(struct schema_types *types, const struct json *root, c
 	json_for_each_member(name, property, properties) {
 		if (written++ == MEMBERS_MAX)
 			return;
-		if (json_get(properties, json_str(name)) != property)
-			continue; /* named twice: the last one counts */
+		if (map_get(declared, json_str(name)) != property)
+			continue;
 		schema_write_comment(out, json_str(json_get(property, STR("description"))), property, indent);
 		schema_indent(out, indent);
 		schema_write_name(out, json_str(name));
@@ -442,6 +464,7 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 	const struct json *further = further_members(schema);
 	const struct json *properties = json_get(schema, STR("properties"));
 	bool declared = json_is(properties, JSON_OBJECT) && json_count(properties) > 0;
+	struct map names;
 	struct buf members;
 
 	if (!declared && !json_count(json_get(schema, STR("required")))) {
@@ -454,8 +477,10 @@ static struct type type_of_object(struct schema_types *types, const struct json 
 					: STR("unknown"))));
 	}
 	buf_init(&members, TYPE_BYTES_MAX);
-	write_members(types, root, schema, &members, indent + 1, depth);
-	write_undeclared(schema, &members, indent + 1);
+	take_declared(&names, properties);
+	write_members(types, root, schema, &names, &members, indent + 1, depth);
+	write_undeclared(schema, &names, &members, indent + 1);
+	map_release(&names);
 	if (further || json_count(properties) > MEMBERS_MAX) {
 		schema_indent(&members, indent + 1);
 		buf_append(&members, STR("[name: string]: unknown;\n"));

@@ -170,6 +170,50 @@ static void test_described_members_have_lines_of_their_own(void **state)
 }
 
 /* Deep, wide and unfolding schemas end in `unknown`, and soon. */
+/* What a server says stays in the comment, whatever is left out of it. */
+static void test_a_comment_does_not_end_early(void **state)
+{
+	static const char *const descriptions[] = { "*/", "*\x01/", "**\r/", "*\x7f/*/", "*\n/", "/*/" };
+	static const char *const written[] = { "/** *\\/ */\n",		 "/** *\\/ */\n",
+					       "/** **\\/ */\n",	 "/** *\x7f/*\\/ */\n",
+					       "/**\n * *\n * /\n */\n", "/** /*\\/ */\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(descriptions); i++) {
+		_cleanup_buf_ struct buf out = { .max = ROOM };
+
+		schema_write_comment(&out, str_of(descriptions[i]), NULL, 0);
+		assert_string_equal(buf_cstr(&out), written[i]);
+	}
+}
+
+enum { MANY = 100000 };
+
+/* { "properties": { "p0": {}, ... }, "required": ["p0", ..., "r0", "r0", ...] } */
+static void write_wide_schema(struct buf *out)
+{
+	buf_append(out, STR("{\"properties\":{\"p0\":{\"type\":\"string\"}"));
+	for (unsigned i = 0; i < MANY; i++)
+		buf_printf(out, ",\"p%u\":{}", i);
+	buf_append(out, STR("},\"required\":[\"p0\",\"r0\",\"r0\""));
+	for (unsigned i = 0; i < MANY; i++)
+		buf_printf(out, ",\"p%u\"", i);
+	buf_append(out, STR("]}"));
+}
+
+/* As wide as no schema is: the first members are there, each once, and others may be. */
+static void test_a_schema_with_endless_members(void **state)
+{
+	_cleanup_buf_ struct buf schema = { .max = 16 * ROOM };
+	const char *text;
+
+	(void)state;
+	write_wide_schema(&schema);
+	text = type_text(buf_cstr(&schema));
+	assert_true(str_starts_with(str_of(text), STR("{\n\tp0: unknown;\n\tp1: unknown;\n")));
+	assert_non_null(strstr(text, "\tp998?: unknown;\n\tr0: unknown;\n\t[name: string]: unknown;\n}"));
+}
+
 static void test_schemas_without_end(void **state)
 {
 	static char text[ROOM];
@@ -210,6 +254,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_described_members_have_lines_of_their_own),
+		cmocka_unit_test(test_a_comment_does_not_end_early),
+		cmocka_unit_test(test_a_schema_with_endless_members),
 		cmocka_unit_test(test_schemas_without_end),
 	};
 
