@@ -418,7 +418,7 @@ void api_exec(struct api_call *call)
 	list_append(&api->runs, &op->node);
 	api->run_count++;
 	document = call->mcp || op->options.output == EXEC_OUTPUT_STRUCTURED;
-	exec_report_init(&op->report);
+	exec_report_init(&op->report, call->mcp != NULL);
 	exec_delivery_init(&op->delivery, api, &op->options, takes_links(op), &op->run,
 			   document ? &document_delivery : &stream_delivery);
 	wait = api_wait_for(call, op->options.selection);

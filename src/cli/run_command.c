@@ -300,7 +300,7 @@ static int run_on_loop(struct script_run *run, const struct exec_spec *spec)
 		return cli_fail(cli, &err);
 	(void)signal_watch_start(&run->interrupt, run->loop, SIGINT, on_interrupt, NULL);
 	(void)signal_watch_start(&run->terminate, run->loop, SIGTERM, on_interrupt, NULL);
-	exec_report_init(&run->report);
+	exec_report_init(&run->report, false);
 	exec_run_start(&run->run, run->loop, spec, &run_events, run);
 	loop_run(run->loop);
 	if (!run->run.outcome.started)

@@ -4,21 +4,35 @@
 
 /* -- text ------------------------------------------------------------------------------------------------ */
 
-/* A string as it is, anything else as JSON with two spaces; with a line end. */
+enum {
+	LAID_OUT_GROWTH = 8, /* a value that lines and blanks would make larger than that stays as it came */
+	LAID_OUT_ALWAYS = 64 * 1024 /* bytes that it may have in any case */
+};
+
+/* JSON with two spaces. Elements far inside are mostly blanks then: of millions of them nobody reads, and
+ * they would fill the memory. */
+static void laid_out_text(const struct json *value, struct str raw, struct buf *out)
+{
+	_cleanup_buf_ struct buf text = { .max = raw.n * LAID_OUT_GROWTH + LAID_OUT_ALWAYS };
+	struct json_writer w;
+
+	json_writer_init(&w, &text, true);
+	json_write_value(&w, value);
+	buf_append(out, buf_failed(&text) ? raw : buf_str(&text));
+}
+
+/* A string as it is, anything else as JSON; with a line end. */
 static void value_text(struct str raw, struct buf *out)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
-	struct json_writer w;
 	size_t before = out->n;
 
 	if (json_parse(&doc, raw, NULL, NULL) < 0)
 		return;
-	if (json_is(json_root(&doc), JSON_STRING)) {
+	if (json_is(json_root(&doc), JSON_STRING))
 		buf_append(out, json_str(json_root(&doc)));
-	} else {
-		json_writer_init(&w, out, true);
-		json_write_value(&w, json_root(&doc));
-	}
+	else
+		laid_out_text(json_root(&doc), raw, out);
 	if (!buf_failed(out) && (out->n == before || out->p[out->n - 1] != '\n'))
 		buf_append_char(out, '\n');
 }
@@ -131,14 +145,14 @@ static void report_bufs(struct exec_report *report, struct buf *bufs[REPORT_BUFS
 	bufs[8] = &report->transcript;
 }
 
-void exec_report_init(struct exec_report *report)
+void exec_report_init(struct exec_report *report, bool text)
 {
 	struct buf *bufs[REPORT_BUFS];
 
+	*report = (struct exec_report){ .wants_text = text, .text = { .logs = true } };
 	report_bufs(report, bufs);
 	for (size_t i = 0; i < REPORT_BUFS; i++)
 		buf_init(bufs[i], ARENA_MAX_DEFAULT);
-	report->text = (struct exec_text){ .logs = true };
 }
 
 void exec_report_release(struct exec_report *report)
@@ -198,7 +212,8 @@ void exec_report_take(struct exec_report *report, const struct exec_frame *frame
 	default:
 		break;
 	}
-	exec_text_append(&report->text, frame, value, &report->transcript);
+	if (report->wants_text)
+		exec_text_append(&report->text, frame, value, &report->transcript);
 }
 
 /* -- the document ---------------------------------------------------------------------------------------- */

@@ -22,9 +22,10 @@
 /*
  * A run in plain text, the same for everybody who asks for text: what the script printed, as it came, and
  * each value that it emitted, and in the end its result or what went wrong with the calls that were made by
- * then. A value is as it is when it is a string, else JSON with two spaces; it begins and ends a line. Log
- * records are left out, since who reads text has another place for them (a terminal has stderr) or no use,
- * unless `logs` asks for a line each; without them a last line says how much was dropped.
+ * then. A value is as it is when it is a string, else JSON with two spaces (as it came, when these would make
+ * it many times as long); it begins and ends a line. Log records are left out, since who reads text has
+ * another place for them (a terminal has stderr) or no use, unless `logs` asks for a line each; without them
+ * a last line says how much was dropped.
  */
 struct exec_text {
 	bool logs;
@@ -43,11 +44,13 @@ struct exec_report {
 	struct buf output;			  /* stdout */
 	struct buf result, detail;		  /* raw JSON; empty: none */
 	struct buf error;			  /* text; empty: none */
-	struct buf transcript;			  /* all of it as text, with the logs */
-	struct exec_text text;			  /* of the transcript */
+	bool wants_text;
+	struct buf transcript; /* all of it as text, with the logs, when that is wanted */
+	struct exec_text text; /* of the transcript */
 };
 
-void exec_report_init(struct exec_report *report);
+/* `text`: exec_report_text() will be asked for. */
+void exec_report_init(struct exec_report *report, bool text);
 void exec_report_release(struct exec_report *report);
 
 /* Takes a frame in, with `value` for frame->value as in exec_frame_write(). */

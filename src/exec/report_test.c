@@ -98,7 +98,7 @@ static void test_a_whole_run(void **state)
 	struct exec_report report;
 
 	(void)state;
-	exec_report_init(&report);
+	exec_report_init(&report, true);
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		exec_report_take(&report, &table[i].frame, table[i].frame.value);
 	assert_string_equal(
@@ -119,7 +119,7 @@ static void test_a_value_that_was_replaced(void **state)
 	struct exec_report report;
 
 	(void)state;
-	exec_report_init(&report);
+	exec_report_init(&report, true);
 	exec_report_take(&report, &(struct exec_frame)VALUE(EXEC_FRAME_RESULT, "{\"data\":\"long\"}"),
 			 STR("\"link\""));
 	assert_non_null(strstr(document(&report, &good), "\"result\":\"link\""));
@@ -137,6 +137,28 @@ static const struct {
 	{ "", NULL },
 };
 
+/* [[[... 1, 1, 1 ...]]]: laid out, each of its elements would stand behind 200 blanks. */
+static void test_a_value_of_endless_elements(void **state)
+{
+	enum { LEVELS = 100, ELEMENTS = 1000000 };
+	_cleanup_buf_ struct buf value = { .max = 16 << 20 }, out = { .max = 16 << 20 };
+	struct exec_frame frame = { .kind = EXEC_FRAME_RESULT, .run = &run };
+	struct exec_text text = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < LEVELS; i++)
+		buf_append_char(&value, '[');
+	for (unsigned i = 0; i < ELEMENTS; i++)
+		buf_append(&value, i ? STR(",1") : STR("1"));
+	for (unsigned i = 0; i < LEVELS; i++)
+		buf_append_char(&value, ']');
+	frame.value = buf_str(&value);
+	exec_text_append(&text, &frame, frame.value, &out);
+	assert_false(buf_failed(&out));
+	assert_int_equal(out.n, value.n + 1);
+	assert_true(str_starts_with(buf_str(&out), buf_str(&value)));
+}
+
 static void test_printed_json_is_the_result_of_a_script_without_one(void **state)
 {
 	(void)state;
@@ -146,7 +168,7 @@ static void test_printed_json_is_the_result_of_a_script_without_one(void **state
 						  .text = str_of(printed[i].printed),
 						  .run = &good };
 
-		exec_report_init(&report);
+		exec_report_init(&report, true);
 		exec_report_take(&report, &frame, frame.value);
 		if (printed[i].member)
 			assert_non_null(strstr(document(&report, &good), printed[i].member));
@@ -162,7 +184,7 @@ static void test_lines_of_text_begin_on_their_own(void **state)
 	struct exec_report report;
 
 	(void)state;
-	exec_report_init(&report);
+	exec_report_init(&report, true);
 	exec_report_take(&report, &(struct exec_frame)TEXT(EXEC_FRAME_STDOUT, "no end"), str_make(NULL, 0));
 	exec_report_take(&report, &(struct exec_frame)VALUE(EXEC_FRAME_EMIT, "1"), STR("1"));
 	exec_report_take(&report, &(struct exec_frame)TEXT(EXEC_FRAME_STDOUT, "more"), str_make(NULL, 0));
@@ -198,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_a_whole_run),
 		cmocka_unit_test(test_a_value_that_was_replaced),
+		cmocka_unit_test(test_a_value_of_endless_elements),
 		cmocka_unit_test(test_printed_json_is_the_result_of_a_script_without_one),
 		cmocka_unit_test(test_lines_of_text_begin_on_their_own),
 		cmocka_unit_test(test_each_frame_by_itself),
