@@ -477,8 +477,7 @@ static void a_cancelled_call_is_silent_and_the_server_is_told_why(void **state)
 
 	(void)state;
 	open_one("", "");
-	call(&gone, &scene, "files", "hold", "{}");
-	AWAIT(gone.call.state == HUB_CALL_SEND);
+	call_and_leave(&gone, &scene, "files", "hold");
 	hub_call_cancel(&gone.call, STR("the caller has gone"));
 	hub_call_cancel(&gone.call, STR("again"));
 	assert_has(call_now(&c, &scene, "files", "seen", "{}"), "'reason':'the caller has gone'");
@@ -608,8 +607,7 @@ static void a_request_that_was_never_sent_goes_to_a_new_process(void **state)
 
 	(void)state;
 	open_one("\"--starts\",\"~/starts\"", "");
-	call(&held, &scene, "files", "hold", "{}");
-	AWAIT(held.call.state == HUB_CALL_SEND);
+	call_and_leave(&held, &scene, "files", "hold");
 	instance = held.call.instance;
 	call(&c, &scene, "files", "echo", "{\"again\":true}");
 	assert_ptr_equal(c.call.acquire.instance, instance);
@@ -720,8 +718,7 @@ static void too_many_and_too_large_requests_are_refused(void **state)
 	call(&c, &scene, "files", "echo", big);
 	expect_error(&c, ERR_TOO_LARGE, MCP_NOT_SENT,
 		     "files.echo: tools/call: not sent: the request is longer than 4096 bytes");
-	call(&held, &scene, "files", "hold", "{}");
-	AWAIT(held.call.state == HUB_CALL_SEND);
+	call_and_leave(&held, &scene, "files", "hold");
 	call(&c, &scene, "files", "echo", "{}");
 	expect_error(&c, ERR_BUSY, MCP_NOT_SENT, "not sent: 1 requests are running already");
 	hub_call_cancel(&held.call, STR(""));
@@ -827,8 +824,7 @@ static void an_exclusive_server_has_one_call_at_a_time(void **state)
 	(void)state;
 	open_one("", "\"sharing\":\"exclusive\"");
 	know_tools(&scene, "files");
-	call(&held, &scene, "files", "hold", "{}");
-	AWAIT(held.call.state == HUB_CALL_SEND);
+	call_and_leave(&held, &scene, "files", "hold");
 	call(&waiting, &scene, "files", "echo", "{}");
 	let_pass(2);
 	assert_int_equal(waiting.call.state, HUB_CALL_ACQUIRE);
@@ -850,8 +846,7 @@ static void a_running_call_outlives_a_change_of_its_server(void **state)
 	(void)state;
 	open_one("\"--starts\",\"~/starts\"", "\"sharing\":\"exclusive\"");
 	know_tools(&scene, "files");
-	call(&held, &scene, "files", "hold", "{}");
-	AWAIT(held.call.state == HUB_CALL_SEND);
+	call_and_leave(&held, &scene, "files", "hold");
 	instance = held.call.instance;
 	call(&waiting, &scene, "files", "echo", "{\"moved\":1}");
 	hub_scene_reload(&scene, one_server("\"--tools\",\"2\"", ""));
@@ -875,8 +870,7 @@ static void a_running_call_outlives_the_removal_of_its_server(void **state)
 	(void)state;
 	open_one("", "\"sharing\":\"exclusive\"");
 	know_tools(&scene, "files");
-	call(&held, &scene, "files", "hold", "{}");
-	AWAIT(held.call.state == HUB_CALL_SEND);
+	call_and_leave(&held, &scene, "files", "hold");
 	call(&waiting, &scene, "files", "echo", "{}");
 	hub_scene_reload(&scene, "{}");
 	assert_int_equal(scene.removed, 1);
@@ -916,8 +910,7 @@ static void stopping_fails_every_call(void **state)
 	scene.limits.pool.close_ms = scene.limits.pool.term_ms = 1;
 	hub_scene_open(&scene, "{\"mcpServers\":{\"files\":{\"command\":\"@\",\"args\":[\"--stubborn\"]},"
 			       "\"slow\":{\"command\":\"@\",\"args\":[\"--gate\",\"~/gate\"]}}}");
-	call(&running, &scene, "files", "silent", "{}");
-	AWAIT(running.call.state == HUB_CALL_SEND);
+	call_and_leave(&running, &scene, "files", "silent");
 	call(&starting, &scene, "slow", "echo", "{}");
 	call(&refused, &scene, "nobody", "echo", "{}");
 	hub_scene_stop(&scene);

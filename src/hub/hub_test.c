@@ -107,8 +107,7 @@ static void hot_settings_reach_what_runs(void **state)
 	(void)state;
 	open_hub(&scene, two_servers("\"scope\":\"session\",\"sharing\":\"exclusive\",\"max\":1", ""));
 	pid = call_now(&c, &scene, "b", "pid", "{}");
-	call(&held, &scene, "a", "silent", "{}");
-	AWAIT(held.call.state == HUB_CALL_SEND);
+	call_and_leave(&held, &scene, "a", "silent");
 	limits = scene.limits;
 	limits.pool.waiting_max = 1;
 	limits.acquire_ms = SHORT_MS;

@@ -96,6 +96,13 @@ static void subject_start(struct subject *s)
 	assert_int_equal(s->opened + s->failed + s->ended, 0);
 }
 
+/* Starts it and waits until it serves. */
+static void subject_open(struct subject *s)
+{
+	subject_start(s);
+	AWAIT(s->opened);
+}
+
 static void subject_end(struct subject *s)
 {
 	instance_stop(s->instance, "the test is over");
@@ -156,8 +163,7 @@ static void a_modern_server_opens(void **state)
 
 	(void)state;
 	SUBJECT(&s, server_program(), "--modern");
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	assert_int_equal(mcp_era_of(s.instance->client.facts.revision), MCP_MODERN);
 	subject_end(&s);
 }
@@ -168,8 +174,7 @@ static void a_server_that_ends_upon_the_probe_gets_a_second_process(void **state
 
 	(void)state;
 	SUBJECT(&s, server_program(), "--only-initialize", "--starts", in_scratch("starts"));
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	assert_int_equal(count_lines("starts"), 2);
 	assert_int_equal(mcp_era_of(s.instance->client.facts.revision), MCP_LEGACY);
 	subject_end(&s);
@@ -182,8 +187,7 @@ static void a_known_legacy_server_needs_no_second_process(void **state)
 	(void)state;
 	SUBJECT(&s, server_program(), "--only-initialize", "--starts", in_scratch("starts"));
 	s.definition.order = MCP_PREFER_INITIALIZE;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	assert_int_equal(count_lines("starts"), 1);
 	subject_end(&s);
 }
@@ -195,8 +199,7 @@ static void a_server_that_ignores_the_probe_is_initialized(void **state)
 	(void)state;
 	SUBJECT(&s, server_program(), "--no-probe");
 	s.definition.probe_ms = SHORT_MS;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	assert_int_equal(mcp_era_of(s.instance->client.facts.revision), MCP_LEGACY);
 	subject_end(&s);
 }
@@ -207,8 +210,7 @@ static void noise_is_skipped_counted_and_shown(void **state)
 
 	(void)state;
 	SUBJECT(&s, server_program(), "--noise");
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	assert_has(describe(s.instance), "\"noiseLines\":5,\"noiseFirst\":\"Starting server v1.0 ");
 	subject_end(&s);
 }
@@ -423,8 +425,7 @@ static void a_stubborn_server_is_killed_at_the_end_of_the_ladder(void **state)
 	(void)state;
 	SUBJECT(&s, server_program(), "--stubborn");
 	s.definition.close_ms = s.definition.term_ms = 1;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	instance_stop(s.instance, "first");
 	instance_stop(s.instance, "second");
 	assert_int_equal(s.ended, 0);
@@ -506,8 +507,7 @@ static void requests_end_with_the_process_and_may_drop_the_last_hold(void **stat
 
 	(void)state;
 	SUBJECT(&s, server_program());
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&first, s.instance, "silent");
 	ask(&second, s.instance, "die");
 	second.drop = &s.instance;
@@ -529,8 +529,7 @@ static void requests_end_at_once_when_it_is_stopped(void **state)
 
 	(void)state;
 	SUBJECT(&s, server_program());
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&asked, s.instance, "silent");
 	instance_stop(s.instance, "the hub is shutting down");
 	assert_int_equal(asked.done, 1);
@@ -545,8 +544,7 @@ static void notifications_are_passed_on(void **state)
 
 	(void)state;
 	SUBJECT(&s, server_program());
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&asked, s.instance, "change");
 	AWAIT(asked.done);
 	assert_int_equal(asked.code, 0);
@@ -562,8 +560,7 @@ static void one_that_closed_its_stdin_is_retired(void **state)
 	(void)state;
 	SUBJECT(&s, server_program());
 	s.definition.close_ms = 1;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&asked, s.instance, "shut");
 	AWAIT(asked.done);
 	assert_null(s.instance->retired);
@@ -585,8 +582,7 @@ static void one_that_closed_its_stdout_is_ended(void **state)
 	(void)state;
 	SUBJECT(&s, server_program());
 	s.definition.close_ms = SHORT_MS;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&asked, s.instance, "mute");
 	AWAIT(asked.done);
 	assert_int_equal(asked.code, ERR_CLOSED);
@@ -607,8 +603,7 @@ static void an_answer_that_is_too_long_is_dropped_and_nothing_else(void **state)
 	(void)state;
 	SUBJECT(&s, server_program());
 	s.definition.line_max = 4096;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&asked, s.instance, "long");
 	AWAIT(asked.done);
 	assert_int_equal(asked.code, ERR_TOO_LARGE);
@@ -632,8 +627,7 @@ static void one_that_writes_a_line_without_end_is_ended(void **state)
 	SUBJECT(&s, server_program());
 	s.definition.line_max = 4096;
 	s.definition.close_ms = SHORT_MS;
-	subject_start(&s);
-	AWAIT(s.opened);
+	subject_open(&s);
 	ask(&lost, s.instance, "silent");
 	ask(&endless, s.instance, "endless");
 	AWAIT(endless.done);

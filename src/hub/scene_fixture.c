@@ -315,6 +315,12 @@ void call_with_progress(struct caller *caller, struct hub_scene *scene, const ch
 		     caller_progressed);
 }
 
+void call_and_leave(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool)
+{
+	call(caller, scene, server, tool, "{}");
+	AWAIT(caller->call.state == HUB_CALL_SEND);
+}
+
 void call_end(struct caller *caller)
 {
 	buf_release(&caller->result);

@@ -79,6 +79,8 @@ void call_spec(struct caller *caller, struct hub_scene *scene, const struct hub_
 void call(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool,
 	  const char *arguments);
 void call_with_progress(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool);
+/* Calls a tool that does not answer by itself, and waits until the server has been asked. */
+void call_and_leave(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool);
 void call_end(struct caller *caller);
 
 /* Calls, waits and fails without a result. The text of the first content, in the caller's result. */
