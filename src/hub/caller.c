@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "io/files.h"
 
+#include <limits.h>
 #include <sys/stat.h>
 
 static const struct str scope_names[] = {
@@ -25,7 +26,7 @@ enum {
 };
 
 struct work_tree {
-	struct str top;	   /* the directory that has .git in it */
+	struct str top;	   /* the directory that has .git in it; a part of where the search began */
 	struct str common; /* the repository that it shares with its other work trees */
 };
 
@@ -78,40 +79,62 @@ static bool git_dir_at(struct arena *arena, struct str directory, struct str *re
  * cannot be had. */
 static struct str real_path(struct arena *arena, struct str path)
 {
-	_cleanup_free_ char *real = realpath(arena_cstr(arena, path), NULL);
+	char *cstr = arena_cstr(arena, path);
+	_cleanup_free_ char *real = realpath(cstr, NULL);
 
-	return real ? arena_copy(arena, str_of(real)) : path;
+	return real ? arena_copy(arena, str_of(real)) : str_make(cstr, path.n);
 }
 
 static bool work_tree_find(struct arena *arena, struct str cwd, struct work_tree *ret_tree)
 {
-	for (struct str at = cwd; at.n > 0; at = parent_of(at))
-		if (git_dir_at(arena, at, &ret_tree->common)) {
-			ret_tree->top = at;
-			ret_tree->common = real_path(arena, ret_tree->common);
+	_cleanup_arena_ struct arena scratch = { 0 };
+	struct str common;
+
+	arena_init(&scratch, 0);
+	/* The last is the root, as "". */
+	for (struct str at = cwd;; at = parent_of(at)) {
+		arena_release(&scratch);
+		if (git_dir_at(&scratch, at, &common)) {
+			ret_tree->top = at.n ? at : STR("/");
+			ret_tree->common = real_path(arena, common);
 			return true;
 		}
-	return false;
+		if (at.n == 0)
+			return false;
+	}
 }
 
 /* -- keys ------------------------------------------------------------------------------------------------ */
 
+/* Whoever calls may say anything: what can be no directory is none. "/a/" is "/a". */
+static struct str directory_of(const struct hub_caller *caller)
+{
+	struct str cwd = caller->cwd;
+
+	if (!str_starts_with(cwd, STR("/")) || cwd.n >= PATH_MAX)
+		return str_make(NULL, 0);
+	while (cwd.n > 1 && str_ends_with(cwd, STR("/")))
+		cwd.n--;
+	return cwd;
+}
+
 static struct str scope_value(enum hub_scope scope, const struct hub_caller *caller, struct arena *arena,
 			      struct str *ret_value)
 {
+	struct str cwd = directory_of(caller);
 	struct work_tree tree;
 
 	*ret_value = str_make(NULL, 0);
 	switch (scope) {
 	case HUB_SCOPE_REPO:
 	case HUB_SCOPE_WORKTREE:
-		if (caller->cwd.n && work_tree_find(arena, caller->cwd, &tree)) {
+		if (cwd.n && work_tree_find(arena, cwd, &tree)) {
 			*ret_value = scope == HUB_SCOPE_REPO ? tree.common : tree.top;
 			return scope == HUB_SCOPE_REPO ? STR("repo:") : STR("worktree:");
 		}
 		_fallthrough_;
 	case HUB_SCOPE_CWD:
-		*ret_value = caller->cwd;
+		*ret_value = cwd;
 		return STR("cwd:");
 	case HUB_SCOPE_PARENT_SESSION:
 		*ret_value = caller->parent_session.n ? caller->parent_session : caller->session;

@@ -17,10 +17,11 @@ struct hub_caller {
 	struct str session;	   /* named by the caller; empty: none */
 	struct str parent_session; /* empty: none */
 	struct str call_id; /* unique for each call; empty: the hub makes one up ("anon-" and 16 hex) */
-	struct str cwd;	    /* absolute; empty: unknown */
-	uint32_t pid;	    /* of the client, 0: unknown */
-	struct str run;	    /* id of the script run that makes the call; empty: none */
-	bool is_client;	    /* an MCP client, of this era */
+	/* Absolute; empty: unknown. A relative one, or one of PATH_MAX bytes or more, counts as unknown. */
+	struct str cwd;
+	uint32_t pid;	/* of the client, 0: unknown */
+	struct str run; /* id of the script run that makes the call; empty: none */
+	bool is_client; /* an MCP client, of this era */
 	enum mcp_era era;
 };
 

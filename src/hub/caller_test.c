@@ -2,6 +2,7 @@
 #include "hub/caller.h"
 #include "base/err.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -145,6 +146,39 @@ static void test_what_has_no_value_degrades(void **state)
 	assert_key(key(place, HUB_SCOPE_WORKTREE, &session), STR("cwd:"), session.cwd);
 }
 
+/* Whoever calls may say anything. */
+static void test_what_is_no_directory_is_none(void **state)
+{
+	static const enum hub_scope scopes[] = { HUB_SCOPE_CWD, HUB_SCOPE_REPO, HUB_SCOPE_WORKTREE };
+	struct place *place = *state;
+	char deep[100000];
+
+	for (size_t i = 0; i < sizeof(deep); i++)
+		deep[i] = i % 2 ? 'a' : '/';
+	for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
+		const struct hub_caller relative = { .cwd = STR("repo") };
+		const struct hub_caller endless = { .cwd = str_make(deep, sizeof(deep)) };
+		const struct hub_caller deepest = { .cwd = str_make(deep, PATH_MAX - 1) };
+
+		assert_key(key(place, scopes[i], &relative), STR("call:"), STR("fresh"));
+		assert_key(key(place, scopes[i], &endless), STR("call:"), STR("fresh"));
+		assert_key(key(place, scopes[i], &deepest), STR("cwd:"), str_make(deep, PATH_MAX - 2));
+	}
+	assert_in_range(place->arena.total, 0, 1 << 20);
+}
+
+static void test_a_slash_at_the_end_says_nothing(void **state)
+{
+	struct place *place = *state;
+	const struct hub_caller outside = { .cwd = at(place, "outside//") };
+	const struct hub_caller repo = { .cwd = at(place, "repo/") };
+	const struct hub_caller root = { .cwd = STR("//") };
+
+	assert_key(key(place, HUB_SCOPE_CWD, &outside), STR("cwd:"), at(place, "outside"));
+	assert_key(key(place, HUB_SCOPE_WORKTREE, &repo), STR("worktree:"), at(place, "repo"));
+	assert_key(key(place, HUB_SCOPE_CWD, &root), STR("cwd:"), STR("/"));
+}
+
 static void test_repository_and_work_tree(void **state)
 {
 	struct place *place = *state;
@@ -164,6 +198,8 @@ int main(void)
 		cmocka_unit_test(test_each_scope_has_its_word),
 		cmocka_unit_test_setup_teardown(test_each_scope_has_its_value, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_has_no_value_degrades, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_no_directory_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_slash_at_the_end_says_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_repository_and_work_tree, setup, teardown),
 	};
 

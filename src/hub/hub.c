@@ -260,16 +260,16 @@ void hub_adjust(struct hub *hub, const struct hub_limits *limits)
 
 static int hub_unknown_server(struct hub *hub, struct str name, struct err *err)
 {
-	_cleanup_arena_ struct arena arena = { 0 };
+	_cleanup_buf_ struct buf names = { .max = ERR_MESSAGE_MAX / 2 };
 	struct str known = STR("none is configured");
 	struct hub_server *server;
-	bool first = true;
 
-	arena_init(&arena, 0);
-	list_for_each(server, &hub->servers, node) {
-		known = first ? server->namespace : arena_concat(&arena, known, STR(", "), server->namespace);
-		first = false;
-	}
+	list_for_each(server, &hub->servers, node)
+		(void)buf_printf(&names, "%s%.*s", names.n ? ", " : "", STR_ARG(server->namespace));
+	if (buf_failed(&names))
+		known = STR("many; `mcpx ls` lists them");
+	else if (names.n)
+		known = buf_str(&names);
 	return err_set(err, ERR_NOT_FOUND, "no server is called \"%.*s\"; there are: %.*s", STR_ARG(name),
 		       STR_ARG(known));
 }

@@ -308,6 +308,35 @@ static void a_change_of_filters_needs_no_process(void **state)
 	hub_scene_close(&scene);
 }
 
+/* -- names ----------------------------------------------------------------------------------------------- */
+
+static void assert_not_found(const char *expected)
+{
+	struct err err;
+
+	assert_null(hub_server_find(scene.hub, STR("nobody"), &err));
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_string_equal(err.message, expected);
+}
+
+static void who_asks_for_no_server_is_told_which_there_are(void **state)
+{
+	_cleanup_buf_ struct buf config = { .max = 1 << 20 };
+
+	(void)state;
+	open_hub(&scene, "{}");
+	assert_not_found("no server is called \"nobody\"; there are: none is configured");
+	hub_scene_reload(&scene, two_servers("", ""));
+	assert_not_found("no server is called \"nobody\"; there are: a, b");
+	buf_append(&config, STR("{\"mcpServers\":{"));
+	for (unsigned i = 0; i < 500; i++)
+		buf_printf(&config, "%s\"server%u\":{\"command\":\"@\"}", i ? "," : "", i);
+	buf_append(&config, STR("}}"));
+	hub_scene_reload(&scene, buf_cstr(&config));
+	assert_not_found("no server is called \"nobody\"; there are: many; `mcpx ls` lists them");
+	hub_scene_close(&scene);
+}
+
 /* -- names at the door ----------------------------------------------------------------------------------- */
 
 static const struct setting_items nobody = { NULL, 0 };
@@ -474,6 +503,7 @@ int main(void)
 		IN_HUB(a_server_s_state_is_one_word),
 		IN_HUB(hidden_tools_are_in_no_list),
 		IN_HUB(a_change_of_filters_needs_no_process),
+		IN_HUB(who_asks_for_no_server_is_told_which_there_are),
 		IN_HUB(names_are_resolved_before_and_after_lists_are_known),
 		IN_HUB(namespaces_that_begin_alike_are_kept_apart),
 		IN_HUB(passed_through_servers_have_bare_names),
