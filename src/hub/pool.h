@@ -4,10 +4,10 @@
  * Servers whose process definition is the same (command, arguments, environment, directory, scope, sharing
  * and limits: the pool id) share one group of instances. A caller acquires an instance for its scope key and
  * releases it after the call. The pool starts one instance for any number of callers that ask at once (single
- * flight), holds at most `max` instances of a group, evicts the idle one that was used longest ago when
- * another key needs room, ends instances that were idle for too long, and after a failed start waits, longer
- * each time and with jitter, before it starts the command again. A crashed instance is gone from the pool at
- * once; the next acquire starts a new one.
+ * flight), holds at most `max` instances of a group, evicts the idle one that was used longest ago, or one
+ * whose start nobody waits for any more, when another key needs room, ends instances that were idle for too
+ * long, and after a failed start waits, longer each time and with jitter, before it starts the command again.
+ * A crashed instance is gone from the pool at once; the next acquire starts a new one.
  *
  * All on the loop thread.
  */

@@ -20,17 +20,19 @@ static void acquire_ready(struct deferred *deferred)
 	acquire->done(acquire, instance, instance ? NULL : &acquire->err);
 }
 
-static void acquire_unlink(struct pool_acquire *acquire)
+/* True when it waited: then its group is still there. */
+static bool acquire_unlink(struct pool_acquire *acquire)
 {
 	if (list_empty(&acquire->node))
-		return;
+		return false;
 	list_remove(&acquire->node);
 	acquire->group->waiting_count--;
+	return true;
 }
 
 static void acquire_give(struct pool_acquire *acquire, struct instance *instance)
 {
-	acquire_unlink(acquire);
+	(void)acquire_unlink(acquire);
 	instance_hold(instance);
 	instance->calls++;
 	acquire->instance = instance;
@@ -39,7 +41,7 @@ static void acquire_give(struct pool_acquire *acquire, struct instance *instance
 
 static void acquire_fail(struct pool_acquire *acquire, const struct err *err)
 {
-	acquire_unlink(acquire);
+	(void)acquire_unlink(acquire);
 	acquire->err = *err;
 	loop_defer(acquire->group->pool->loop, &acquire->ready, acquire_ready);
 }
@@ -74,6 +76,7 @@ static void acquire_expired(struct timer *timer)
 			STR_ARG(group->definition.name), waited, pool_group_live(group),
 			group->definition.max);
 	acquire_fail(acquire, &err);
+	group_pump(group);
 }
 
 void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, struct str key, int era,
@@ -112,7 +115,9 @@ void pool_acquire_cancel(struct pool_acquire *acquire)
 		return;
 	timer_stop(&acquire->deadline);
 	deferred_cancel(&acquire->ready);
-	acquire_unlink(acquire);
+	/* A start that was for it alone may make room now. */
+	if (acquire_unlink(acquire))
+		group_pump(group);
 	pool_release(&acquire->instance);
 	acquire->group = NULL;
 }
@@ -197,13 +202,18 @@ static bool instance_is_for(const struct instance *instance, struct str key)
 	return instance->state <= INSTANCE_READY && !instance->retired && str_eq(instance->key, key);
 }
 
+/* It runs and nobody holds it, or it starts and nobody waits for it any more. */
+static bool instance_unwanted(const struct instance *instance)
+{
+	return instance->state <= INSTANCE_READY && instance->holders == 0 && list_empty(&instance->starters);
+}
+
 static struct instance *group_idle_longest(const struct pool_group *group)
 {
 	struct instance *instance, *idle = NULL;
 
 	list_for_each(instance, &group->instances, node)
-		if (instance->state == INSTANCE_READY && instance->holders == 0 &&
-		    (!idle || instance->used_at < idle->used_at))
+		if (instance_unwanted(instance) && (!idle || instance->used_at < idle->used_at))
 			idle = instance;
 	return idle;
 }

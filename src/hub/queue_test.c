@@ -119,6 +119,41 @@ static void more_than_may_wait_are_sent_away(void **state)
 	close_group(&group);
 }
 
+static void a_start_that_nobody_waits_for_makes_room(void **state)
+{
+	int gate = gate_make("gate");
+	struct pool_group *group;
+	struct taker a, b, c;
+
+	(void)state;
+	scene.limits.close_ms = 1; /* one that waits at the gate does not look at its input */
+	COMMAND(server_program(), "--gate", in_scratch("gate"));
+	scene.definition.max = 1;
+	group = use_group();
+	take(&a, group, "cwd:/a");
+	take(&b, group, "cwd:/b");
+	let_pass(2);
+	assert_int_equal(scene.stopped, 0);
+	pool_acquire_cancel(&a.acquire);
+	AWAIT(scene.stopped == 1);
+	assert_string_equal(scene.reason, "server files was stopped: another caller needs its place");
+	/* That was no failure. */
+	assert_int_equal(scene.pause, 0);
+	/* The same for one whose patience ends, and nobody else's place is taken. */
+	pool_acquire_cancel(&b.acquire);
+	take_within(&b, group, "cwd:/b", SHORT_MS);
+	take(&c, group, "cwd:/c");
+	expect_failure(&b, ERR_TIMEOUT, "is still starting after 30ms");
+	AWAIT(scene.stopped == 2);
+	gate_pass(gate);
+	AWAIT(c.done);
+	assert_non_null(c.instance);
+	assert_int_equal(scene.stopped, 2);
+	give_back(&c);
+	close_group(&group);
+	close(gate);
+}
+
 /* -- changes of mind ------------------------------------------------------------------------------------- */
 
 static void an_acquire_can_be_cancelled_in_every_state(void **state)
@@ -204,6 +239,7 @@ int main(void)
 		IN_POOL(one_who_waits_too_long_is_told_why),
 		IN_POOL(one_who_waits_too_long_for_a_start_is_told_that),
 		IN_POOL(more_than_may_wait_are_sent_away),
+		IN_POOL(a_start_that_nobody_waits_for_makes_room),
 		IN_POOL(an_acquire_can_be_cancelled_in_every_state),
 		IN_POOL(a_refusal_can_be_cancelled_before_it_is_told),
 		IN_POOL(a_cancelled_holder_makes_room),
