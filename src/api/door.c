@@ -221,7 +221,7 @@ void door_init(struct api_door *door, struct api *api, unsigned mode, struct set
 		arena_printf(&door->arena, "{\"name\":\"mcpx\",\"version\":\"%s\"}", api->version);
 	door->server.tools_changed = true;
 	door->server.logging = true;
-	door->server.tools_ttl_ms = (int64_t)settings_duration(set, SETTING_PROTO_MESSAGES_LIST_MAX_AGE);
+	door->server.cache_ttl_ms = (int64_t)settings_duration(set, SETTING_PROTO_MESSAGES_LIST_MAX_AGE);
 	door_describe(door);
 }
 

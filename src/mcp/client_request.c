@@ -19,17 +19,6 @@ enum {
 
 /* -- the text -------------------------------------------------------------------------------------------- */
 
-static void write_meta_member(struct buf *out, bool *first, struct str key, struct str raw)
-{
-	if (!*first)
-		buf_append_char(out, ',');
-	*first = false;
-	buf_append_char(out, '"');
-	buf_append(out, key);
-	buf_append(out, STR("\":"));
-	buf_append(out, raw);
-}
-
 /* 2026-07-28, basic, "Per-request metadata". */
 static void write_modern_meta(struct buf *out, bool *first, const struct mcp_client *client,
 			      enum mcp_log_level log_level)
@@ -38,14 +27,14 @@ static void write_modern_meta(struct buf *out, bool *first, const struct mcp_cli
 	int n = snprintf(version, sizeof(version), "\"%.*s\"",
 			 STR_ARG(mcp_revision_name(client->facts.revision)));
 
-	write_meta_member(out, first, STR(MCP_META_PROTOCOL_VERSION), str_make(version, (size_t)n));
+	jsonrpc_write_member(out, first, STR(MCP_META_PROTOCOL_VERSION), str_make(version, (size_t)n));
 	if (client->client_info.n)
-		write_meta_member(out, first, STR(MCP_META_CLIENT_INFO), client->client_info);
-	write_meta_member(out, first, STR(MCP_META_CLIENT_CAPABILITIES), client->client_capabilities);
+		jsonrpc_write_member(out, first, STR(MCP_META_CLIENT_INFO), client->client_info);
+	jsonrpc_write_member(out, first, STR(MCP_META_CLIENT_CAPABILITIES), client->client_capabilities);
 	if (log_level == MCP_LOG_NONE)
 		return;
 	n = snprintf(level, sizeof(level), "\"%.*s\"", STR_ARG(mcp_log_level_name(log_level)));
-	write_meta_member(out, first, STR(MCP_META_LOG_LEVEL), str_make(level, (size_t)n));
+	jsonrpc_write_member(out, first, STR(MCP_META_LOG_LEVEL), str_make(level, (size_t)n));
 }
 
 /* Appends `,"_meta":{...}` (the comma unless `first_param`) when there is anything to put into it. */
@@ -65,7 +54,7 @@ static bool write_meta(struct buf *out, const struct mcp_request *request, const
 		char token[24];
 		int n = snprintf(token, sizeof(token), "%llu", (unsigned long long)request->id);
 
-		write_meta_member(out, &first, STR("progressToken"), str_make(token, (size_t)n));
+		jsonrpc_write_member(out, &first, STR("progressToken"), str_make(token, (size_t)n));
 	}
 	mcp_meta_relay(out, message->meta, &first);
 	if (out->n == begin) {
@@ -86,14 +75,8 @@ static void write_params(struct buf *out, const struct mcp_request *request,
 	for (size_t i = 0; i < message->param_count; i++) {
 		const struct json_member *param = &message->params[i];
 
-		if (str_eq(param->key, STR("_meta")))
-			continue;
-		if (!first)
-			buf_append_char(out, ',');
-		first = false;
-		json_quote(out, param->key);
-		buf_append_char(out, ':');
-		buf_append(out, param->raw);
+		if (!str_eq(param->key, STR("_meta")))
+			jsonrpc_write_member(out, &first, param->key, param->raw);
 	}
 	if (!write_meta(out, request, message, first) && first) {
 		out->n = before;

@@ -20,16 +20,6 @@ static struct str out_keep(struct buf *out, struct arena *arena)
 	return kept;
 }
 
-static void write_member(struct buf *out, bool *first, struct str key, struct str raw)
-{
-	if (!*first)
-		buf_append_char(out, ',');
-	*first = false;
-	json_quote(out, key);
-	buf_append_char(out, ':');
-	buf_append(out, raw);
-}
-
 /* -- content blocks -------------------------------------------------------------------------------------- */
 
 /* audio is an embedded resource to a peer that knows no audio: nothing of it is lost. */
@@ -151,7 +141,7 @@ void mcp_modern_result_meta(struct buf *out, struct str server_info, struct str 
 
 	buf_append(out, STR(",\"_meta\":{"));
 	if (server_info.n)
-		write_member(out, &first, STR(MCP_META_SERVER_INFO), server_info);
+		jsonrpc_write_member(out, &first, STR(MCP_META_SERVER_INFO), server_info);
 	mcp_meta_relay(out, meta, &first);
 	buf_append_char(out, '}');
 }
@@ -166,10 +156,10 @@ static struct str modern_result(struct str result, const struct jsonrpc_members 
 	out_init(&out, result, server_info);
 	buf_append_char(&out, '{');
 	if (!jsonrpc_member(members, STR("resultType")).n)
-		write_member(&out, &first, STR("resultType"), STR("\"complete\""));
+		jsonrpc_write_member(&out, &first, STR("resultType"), STR("\"complete\""));
 	for (size_t i = 0; i < members->count; i++)
 		if (!str_eq(members->at[i].key, STR("_meta")))
-			write_member(&out, &first, members->at[i].key, members->at[i].raw);
+			jsonrpc_write_member(&out, &first, members->at[i].key, members->at[i].raw);
 	mcp_modern_result_meta(&out, server_info,
 			       meta && meta->type == JSON_OBJECT ? meta->raw : (struct str){ 0 });
 	buf_append_char(&out, '}');
@@ -200,7 +190,8 @@ static struct str legacy_result(struct str result, const struct jsonrpc_members 
 		const struct json_member *member = &members->at[i];
 
 		if (!legacy_drops(member))
-			write_member(&out, &first, member->key, member == content ? converted : member->raw);
+			jsonrpc_write_member(&out, &first, member->key,
+					     member == content ? converted : member->raw);
 	}
 	buf_append_char(&out, '}');
 	return out_keep(&out, arena);

@@ -50,6 +50,19 @@ static inline void rig_tools_call(struct mcp_server_call *call)
 	}
 }
 
+static inline void rig_resources_list(struct mcp_server_call *call)
+{
+	mcp_answer_list(call, NULL, 0);
+}
+
+static inline void rig_resources_read(struct mcp_server_call *call)
+{
+	if (str_eq(call->name, STR("a:\xc3\xa9")))
+		mcp_answer_contents(call, STR("[]"));
+	else
+		mcp_answer_unknown_resource(call, (struct str){ 0 });
+}
+
 static inline void rig_cancelled(struct mcp_server_call *call, struct str reason)
 {
 	(void)reason;
@@ -74,6 +87,9 @@ static const struct mcp_handler handler = {
 	.tools_list = rig_tools_list,
 	.tools_call = rig_tools_call,
 	.find_tool = rig_find_tool,
+	.resources_list = rig_resources_list,
+	.resource_templates_list = rig_resources_list,
+	.resources_read = rig_resources_read,
 	.cancelled = rig_cancelled,
 };
 

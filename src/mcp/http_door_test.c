@@ -341,6 +341,35 @@ static void changes_travel_on_the_get_stream(void **state)
 	expect_event(&peer, CHANGED);
 }
 
+/* Never on several streams of one session (transports, "Multiple Connections"). */
+static void a_change_travels_on_one_stream(void **state)
+{
+	struct mcp_http_door_options two = usual;
+	struct peer older, newer;
+	char header[128];
+
+	two.streams_max = 2;
+	rig_start(&two);
+	open_session(INITIALIZE("2025-06-18"));
+	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
+	peer_connect(&older, &bench);
+	send_to(&older, "GET", header, "");
+	peer_expect(&older, STREAM_HEAD);
+	peer_connect(&newer, &bench);
+	send_to(&newer, "GET", header, "");
+	peer_expect(&newer, STREAM_HEAD);
+	mcp_server_tools_changed(&server);
+	expect_event(&newer, CHANGED);
+	bench_settle(&bench);
+	assert_int_equal(older.got.n, 0);
+	peer_close(&newer);
+	bench_settle(&bench);
+	mcp_server_tools_changed(&server);
+	expect_event(&older, CHANGED);
+	peer_close(&older);
+	tear_down(state);
+}
+
 /* -- many sessions --------------------------------------------------------------------------------------- */
 
 static void sessions_make_room_for_new_ones(void **state)
@@ -419,7 +448,7 @@ static void modern_requests_need_no_session(void **state)
 	expect_json(
 		"200 OK", HEAD
 		"\"id\":2,\"result\":{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
-		"\"capabilities\":{\"tools\":{\"listChanged\":true},\"logging\":{}},\"ttlMs\":0,\"cacheScope\":"
+		"\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{},\"logging\":{}},\"ttlMs\":0,\"cacheScope\":"
 		"\"private\"," SERVER_META "}}");
 	post("MCP-Protocol-Version: 2026-07-28\r\n",
 	     HEAD "\"method\":\"notifications/whatever\",\"params\":{" META "}}}");
@@ -533,6 +562,27 @@ static void headers_repeat_what_the_tool_says(void **state)
 		"400 Bad Request", HEAD
 		"\"id\":1,\"error\":{\"code\":-32022,\"message\":\"unsupported protocol version \\\"2030-01-01\\\"\","
 		"\"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"2030-01-01\"}}}");
+}
+
+/* A resource's name in the header is its URI. */
+static void headers_repeat_what_is_read(void **state)
+{
+#define READ(uri) HEAD "\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"" uri "\"," META "}}}"
+	(void)state;
+	post(MODERN_HEADERS("resources/read", "=?base64?YTrDqQ==?="), READ("a:\\u00e9"));
+	expect_json(
+		"200 OK", HEAD
+		"\"id\":1,\"result\":{\"resultType\":\"complete\",\"contents\":[],\"ttlMs\":0,\"cacheScope\":\"private\"," SERVER_META
+		"}}");
+	post(MODERN_HEADERS("resources/read", "a:1"), READ("a:1"));
+	expect_json(
+		"200 OK", HEAD
+		"\"id\":1,\"error\":{\"code\":-32602,\"message\":\"unknown resource: a:1\",\"data\":{\"uri\":\"a:1\"}}}");
+	post(MODERN_HEADERS("resources/read", "a:2"), READ("a:1"));
+	expect_error("400 Bad Request", "1", MCP_HEADER_MISMATCH, SAYS("Mcp-Name", "a:2", "a:1"));
+	post("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/subscribe\r\n",
+	     HEAD "\"id\":1,\"method\":\"resources/subscribe\",\"params\":{" META "}}}");
+	expect_error("404 Not Found", "1", -32601, "unknown method \\\"resources/subscribe\\\"");
 }
 
 /* What looks like the body to us must look like it to everyone in between. */
@@ -820,6 +870,7 @@ int main(void)
 		RIGGED(a_legacy_client_that_leaves_does_not_cancel),
 		RIGGED(deleting_a_session_ends_its_calls_and_streams),
 		RIGGED(changes_travel_on_the_get_stream),
+		cmocka_unit_test(a_change_travels_on_one_stream),
 		RIGGED(sessions_make_room_for_new_ones),
 		RIGGED(sessions_in_use_are_not_thrown_out),
 		cmocka_unit_test(idle_sessions_expire),
@@ -827,6 +878,7 @@ int main(void)
 		RIGGED(modern_requests_are_checked_in_the_right_order),
 		RIGGED(headers_are_read_tolerantly_where_they_may_be),
 		RIGGED(headers_repeat_what_the_tool_says),
+		RIGGED(headers_repeat_what_is_read),
 		RIGGED(names_travel_as_visible_ascii),
 		RIGGED(errors_with_data_have_it),
 		RIGGED(a_result_that_is_too_long_is_no_bad_request),

@@ -453,6 +453,16 @@ void jsonrpc_write_error(struct buf *out, struct str id, int64_t code, struct st
 	buf_append(out, STR("}}"));
 }
 
+void jsonrpc_write_member(struct buf *out, bool *first, struct str key, struct str raw)
+{
+	if (!*first)
+		buf_append_char(out, ',');
+	*first = false;
+	json_quote(out, key);
+	buf_append_char(out, ':');
+	buf_append(out, raw);
+}
+
 void jsonrpc_make_line(struct buf *out, size_t from)
 {
 	char *p, *end;

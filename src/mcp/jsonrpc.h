@@ -125,6 +125,10 @@ void jsonrpc_write_result(struct buf *out, struct str id, struct str result);
  * null). */
 void jsonrpc_write_error(struct buf *out, struct str id, int64_t code, struct str message, struct str data);
 
+/* Appends a member of an object: the decoded key, quoted, and the raw value, with a comma in front unless
+ * *first, which is cleared. */
+void jsonrpc_write_member(struct buf *out, bool *first, struct str key, struct str raw);
+
 /* Replaces every CR and LF from `from` on by a blank. In JSON they only stand between tokens; a line
  * transport must not see them. */
 void jsonrpc_make_line(struct buf *out, size_t from);

@@ -115,13 +115,7 @@ void mcp_meta_relay(struct buf *out, struct str meta, bool *first)
 	arena_init(&arena, 0);
 	if (!meta.n || jsonrpc_members(meta, &arena, &members, NULL) < 0)
 		return;
-	for (size_t i = 0; i < members.count; i++) {
-		if (mcp_meta_is_per_hop(members.at[i].key))
-			continue;
-		if (!*first)
-			buf_append_char(out, ',');
-		*first = false;
-		json_quote(out, members.at[i].key);
-		append_member(out, STR(":"), members.at[i].raw);
-	}
+	for (size_t i = 0; i < members.count; i++)
+		if (!mcp_meta_is_per_hop(members.at[i].key))
+			jsonrpc_write_member(out, first, members.at[i].key, members.at[i].raw);
 }

@@ -77,7 +77,7 @@ struct mcp_server {
 	struct str instructions; /* empty: none */
 	bool logging;		 /* offers the logging capability */
 	bool tools_changed;	 /* offers tools.listChanged */
-	int64_t tools_ttl_ms;	 /* cache hints of lists, resources and server/discover, for modern peers */
+	int64_t cache_ttl_ms;	 /* cache hints of lists, resources and server/discover, for modern peers */
 	bool cache_public;
 	enum mcp_log_level default_log_level; /* of legacy peers that set none */
 	void *owner;

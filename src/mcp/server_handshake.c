@@ -128,7 +128,7 @@ void serve_discover(struct mcp_server_call *call, const struct mcp_incoming *in)
 	write_capabilities(&w, server);
 	if (server->instructions.n)
 		json_member_str(&w, STR("instructions"), server->instructions);
-	json_member_i64(&w, STR("ttlMs"), server->tools_ttl_ms);
+	json_member_i64(&w, STR("ttlMs"), server->cache_ttl_ms);
 	json_member_str(&w, STR("cacheScope"), server->cache_public ? STR("public") : STR("private"));
 	json_write_key(&w, STR("_meta"));
 	json_write_object_begin(&w);

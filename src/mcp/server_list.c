@@ -73,7 +73,7 @@ void cacheable_result_end(struct buf *result, const struct mcp_server_call *call
 	const struct mcp_server *server = call->session->server;
 
 	if (mcp_has(call->revision, MCP_HAS_CACHE_HINTS))
-		buf_printf(result, ",\"ttlMs\":%lld,\"cacheScope\":\"%s\"", (long long)server->tools_ttl_ms,
+		buf_printf(result, ",\"ttlMs\":%lld,\"cacheScope\":\"%s\"", (long long)server->cache_ttl_ms,
 			   server->cache_public ? "public" : "private");
 	if (mcp_has(call->revision, MCP_HAS_RESULT_TYPE))
 		mcp_modern_result_meta(result, server->info, (struct str){ 0 });

@@ -35,7 +35,7 @@ static void modern_lists_have_their_extras(void **state)
 {
 	struct rig *rig = *state;
 
-	rig->server.tools_ttl_ms = 5000;
+	rig->server.cache_ttl_ms = 5000;
 	rig->server.cache_public = true;
 	exchange(
 		rig, HEAD "\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"from:1\"," META "}}}",
