@@ -93,7 +93,7 @@ struct mcp_client {
 	uint64_t too_long;	 /* messages of the server that were longer than limits.message_max */
 	uint64_t strays;	 /* answers to no running request, requests that must not come */
 	uint64_t unsent;	 /* notifications and answers of ours that the transport did not take */
-	uint64_t respelled;	 /* answers whose id was our number as text: they were taken all the same */
+	uint64_t respelled;	 /* answers and progress with our number as text: taken all the same */
 	uint64_t unasked;	 /* answers whose id no request ever had */
 
 	/* the client's own */

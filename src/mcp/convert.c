@@ -172,12 +172,51 @@ static bool legacy_drops(const struct json_member *member)
 	       (str_eq(member->key, STR("structuredContent")) && member->type != JSON_OBJECT);
 }
 
+/* Whether the peer looks at structured content of that kind. */
+static bool peer_reads(const struct json_member *structured, enum mcp_revision revision)
+{
+	return mcp_has(revision,
+		       structured->type == JSON_OBJECT ? MCP_HAS_STRUCTURED_CONTENT : MCP_HAS_ANY_STRUCTURED);
+}
+
+static bool is_empty_array(struct str raw)
+{
+	struct jsonrpc_elements elements;
+
+	return jsonrpc_elements(raw, NULL, &elements, NULL) == 0 && !elements.rest.n;
+}
+
+static struct str structured_as_text(struct str structured, struct arena *arena)
+{
+	struct buf out;
+
+	out_init(&out, structured, (struct str){ 0 });
+	buf_append(&out, STR("[{\"type\":\"text\",\"text\":"));
+	json_quote(&out, structured);
+	buf_append(&out, STR("}]"));
+	return out_keep(&out, arena);
+}
+
+/* The content for the peer; the source's own text when nothing changes. A tool should say in text, too, what
+ * it gives as structured content; for one that does not, it is said here. */
+static struct str legacy_content(const struct jsonrpc_members *members, enum mcp_revision revision,
+				 struct arena *arena)
+{
+	const struct json_member *structured = jsonrpc_member_find(members, STR("structuredContent"));
+	struct str content = jsonrpc_member(members, STR("content"));
+
+	if (structured && structured->type != JSON_NULL && !peer_reads(structured, revision) &&
+	    (!content.n || is_empty_array(content)))
+		return structured_as_text(structured->raw, arena);
+	return content.n ? convert_content(content, revision, arena) : content;
+}
+
 static struct str legacy_result(struct str result, const struct jsonrpc_members *members,
 				enum mcp_revision revision, struct arena *arena)
 {
 	const struct json_member *content = jsonrpc_member_find(members, STR("content"));
-	struct str converted = content ? convert_content(content->raw, revision, arena) : (struct str){ 0 };
-	bool changed = content && converted.p != content->raw.p, first = true;
+	struct str converted = legacy_content(members, revision, arena);
+	bool changed = converted.p != (content ? content->raw.p : NULL), first = true;
 	struct buf out;
 
 	for (size_t i = 0; i < members->count; i++)
@@ -186,12 +225,13 @@ static struct str legacy_result(struct str result, const struct jsonrpc_members 
 		return result;
 	out_init(&out, result, converted);
 	buf_append_char(&out, '{');
+	if (converted.n)
+		jsonrpc_write_member(&out, &first, STR("content"), converted);
 	for (size_t i = 0; i < members->count; i++) {
 		const struct json_member *member = &members->at[i];
 
-		if (!legacy_drops(member))
-			jsonrpc_write_member(&out, &first, member->key,
-					     member == content ? converted : member->raw);
+		if (!legacy_drops(member) && !str_eq(member->key, STR("content")))
+			jsonrpc_write_member(&out, &first, member->key, member->raw);
 	}
 	buf_append_char(&out, '}');
 	return out_keep(&out, arena);

@@ -18,7 +18,8 @@
 #include "mcp/revision.h"
 
 /*
- * A CallToolResult for a peer of `revision`. *ret_result is `result` itself when nothing needs to change,
+ * A CallToolResult for a peer of `revision`. Structured content that the peer does not know becomes a text
+ * where the result has no other content. *ret_result is `result` itself when nothing needs to change,
  * else a text in the arena. `server_info` (raw, may be empty) goes into the `_meta` of a modern result.
  * ERR_PROTOCOL when `result` is no object.
  */

@@ -45,7 +45,7 @@ struct mcp_http_door_options {
 	uint64_t retry_ms; /* what such a stream tells its client to wait before it comes back; 0: nothing */
 };
 
-/* `server` outlives the door. */
+/* `server` outlives the door. 0, or ERR_INVALID: there is no room or no time for a session. */
 int mcp_http_door_new(struct mcp_http_door **ret_door, struct loop *loop, struct mcp_server *server,
 		      const struct mcp_http_door_options *options, struct err *err);
 

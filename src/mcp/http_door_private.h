@@ -68,7 +68,7 @@ struct door_exchange {
 	struct mcp_http_door *door;
 	struct http_request *request; /* what it is sent to: the POST, or the GET of a client that came back.
 				       * NULL once it was answered or its client has gone */
-	struct str principal;	      /* of the request's arena */
+	struct str principal;	      /* of the POST's arena, and gone with it: for reading its body */
 	void *peer;
 	struct list_node node; /* in door->exchanges */
 

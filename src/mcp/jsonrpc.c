@@ -4,9 +4,6 @@
 #include "json/writer.h"
 #include "mcp/revision.h"
 
-/* Room for the members of a message; there are at most five that mean anything. */
-enum { ENVELOPE_MAX = 16 };
-
 static const struct str envelope_names[] = {
 	STR_INIT("jsonrpc"), STR_INIT("id"),	 STR_INIT("method"),
 	STR_INIT("params"),  STR_INIT("result"), STR_INIT("error"),
@@ -175,7 +172,7 @@ static int read_envelope(const struct envelope *envelope, struct arena *arena,
 int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena *arena,
 		 struct jsonrpc_message *ret_message, struct jsonrpc_fault *fault)
 {
-	struct json_member members[ENVELOPE_MAX];
+	struct json_member members[JSONRPC_ENVELOPE_MAX];
 	struct envelope envelope;
 	size_t count;
 	int code;

@@ -44,10 +44,12 @@ struct jsonrpc_fault {
 	struct err err; /* the message to answer with */
 };
 
+enum { JSONRPC_ENVELOPE_MAX = 16 }; /* members of a message; five mean anything at once */
+
 /*
  * Classifies one message. The views in *ret_message point into `text` or into the arena. 0, or ERR_INVALID
- * (ERR_TOO_LARGE when a limit was passed) with *fault filled. An envelope member that comes twice makes an
- * invalid request, because peers would disagree on which of the two counts.
+ * (ERR_TOO_LARGE when a limit was passed, or JSONRPC_ENVELOPE_MAX) with *fault filled. An envelope member
+ * that comes twice makes an invalid request, because peers would disagree on which of the two counts.
  */
 int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena *arena,
 		 struct jsonrpc_message *ret_message, struct jsonrpc_fault *fault);

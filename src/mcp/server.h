@@ -41,7 +41,8 @@ struct mcp_handler {
 	/* May be NULL. The raw Tool of that name as tools_list would answer it, for the HTTP headers that
 	 * repeat its arguments (2026-07-28); empty when it is not known or marks none. At once. */
 	struct str (*find_tool)(struct mcp_server *server, struct str name, struct arena *arena);
-	/* These three together, or all NULL: the server offers no resources. The lists are answered with
+	/* These three together, or all NULL: the server offers no resources. There is no subscribing to any,
+	 * and no notice of a changed list: the capability says neither. The lists are answered with
 	 * mcp_answer_list(), a read with mcp_answer_contents(), mcp_answer_unknown_resource() or
 	 * mcp_answer_error(). */
 	void (*resources_list)(struct mcp_server_call *call);
@@ -60,12 +61,12 @@ struct mcp_handler {
 };
 
 struct mcp_server_limits {
-	size_t message_max; /* bytes of one message to us */
-	unsigned depth_max; /* its nesting; 0: JSON_DEPTH_MAX */
-	size_t answer_max;  /* bytes of one message from us; a larger result becomes an error that says so */
-	size_t calls_max;   /* unanswered calls of one session; one more is refused */
-	size_t listens_max; /* open subscriptions of one session; one more is refused */
-	size_t batch_max;   /* messages in a batch (2025-03-26) */
+	size_t message_max; /* bytes of one message to us; the transport refuses longer ones */
+	unsigned depth_max; /* its nesting; 0: JSON_DEPTH_MAX; a deeper one is refused with -32600 */
+	size_t answer_max;  /* bytes of one message from us; a larger result becomes -32603, which says so */
+	size_t calls_max;   /* unanswered calls of one session; one more is refused with -32603 */
+	size_t listens_max; /* open subscriptions of one session; one more is refused with -32603 */
+	size_t batch_max;   /* messages in a batch (2025-03-26); a longer one is refused whole, with -32600 */
 	size_t page_items;  /* items per page of a list */
 	size_t page_bytes;  /* a page ends before it passes this, but has at least one item */
 };
@@ -91,7 +92,7 @@ struct mcp_server {
 void mcp_server_init(struct mcp_server *server, const struct mcp_handler *handler,
 		     const struct mcp_server_limits *limits, void *owner);
 
-/* Tells every peer that wants to know that the list of tools has changed. */
+/* Tells every peer that wants to know that the list of tools has changed; nobody, unless that is offered. */
 void mcp_server_tools_changed(struct mcp_server *server);
 
 /* Sends a log message that belongs to no call to every legacy peer whose level admits it. */

@@ -30,6 +30,8 @@ static void the_handler_sees_what_was_sent(void **state)
 	assert_int_equal(rig->stdio.session.number, 1);
 }
 
+#define TEXT_RESULT(words) "{\"content\":[{\"type\":\"text\",\"text\":\"" words "\"}],\"isError\":false}"
+
 /* The same result for a peer of every revision; NULL: as the tool gave it. */
 static void results_are_brought_into_the_peers_revision(void **state)
 {
@@ -53,15 +55,26 @@ static void results_are_brought_into_the_peers_revision(void **state)
 		    "\"mimeType\":\"a/b\",\"description\":\"d\"}]," SERVER_META "}" } },
 		{ "object",
 		  "{\"content\":[],\"structuredContent\":{\"a\":1}}",
-		  { NULL, NULL, NULL, NULL,
+		  { "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],\"structuredContent\":{\"a\":1}}",
+		    "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],\"structuredContent\":{\"a\":1}}",
+		    NULL, NULL,
 		    "{\"resultType\":\"complete\",\"content\":[],\"structuredContent\":{\"a\":1}," SERVER_META
 		    "}" } },
 		{ "array",
 		  NULL,
-		  { "{\"content\":[],\"isError\":false}", "{\"content\":[],\"isError\":false}",
-		    "{\"content\":[],\"isError\":false}", "{\"content\":[],\"isError\":false}",
+		  { TEXT_RESULT("[1]"), TEXT_RESULT("[1]"), TEXT_RESULT("[1]"), TEXT_RESULT("[1]"),
 		    "{\"resultType\":\"complete\",\"content\":[],\"structuredContent\":[1],\"isError\":false," SERVER_META
 		    "}" } },
+		{ "bare",
+		  NULL,
+		  { TEXT_RESULT("7"), TEXT_RESULT("7"), TEXT_RESULT("7"), TEXT_RESULT("7"),
+		    "{\"resultType\":\"complete\",\"structuredContent\":7,\"isError\":false," SERVER_META
+		    "}" } },
+		{ "both",
+		  NULL,
+		  { TEXT_RESULT("x"), TEXT_RESULT("x"), TEXT_RESULT("x"), TEXT_RESULT("x"),
+		    "{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"structuredContent\":7,"
+		    "\"isError\":false," SERVER_META "}" } },
 		{ "modern",
 		  NULL,
 		  { "{\"content\":[],\"_meta\":{\"a/b\":1,\"io.modelcontextprotocol/serverInfo\":{\"name\":\"up\",\"version\":"

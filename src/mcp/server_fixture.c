@@ -34,6 +34,10 @@ static const struct {
 		   "\"mimeType\":\"a/b\",\"description\":\"d\"}]}") },
 	{ STR_INIT("object"), STR_INIT("{\"content\":[],\"structuredContent\":{\"a\":1}}") },
 	{ STR_INIT("array"), STR_INIT("{\"content\":[],\"structuredContent\":[1],\"isError\":false}") },
+	{ STR_INIT("bare"), STR_INIT("{\"structuredContent\":7,\"isError\":false}") },
+	{ STR_INIT("both"),
+	  STR_INIT(
+		  "{\"content\":[{\"type\":\"text\",\"text\":\"x\"}],\"structuredContent\":7,\"isError\":false}") },
 	{ STR_INIT("modern"),
 	  STR_INIT("{\"resultType\":\"complete\",\"content\":[],\"_meta\":{\"a/b\":1,"
 		   "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"up\",\"version\":\"0\"}}}") },
