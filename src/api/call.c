@@ -449,6 +449,8 @@ unsigned api_status_of(int code)
 		return 503;
 	case ERR_TIMEOUT:
 		return 504;
+	case ERR_FULL:
+		return 507;
 	case ERR_UPSTREAM:
 	case ERR_CLOSED:
 	case ERR_PROTOCOL:

@@ -285,6 +285,7 @@ static void each_error_has_a_status(void **state)
 	assert_int_equal(api_status_of(ERR_BUSY), 503);
 	assert_int_equal(api_status_of(ERR_UNAVAILABLE), 503);
 	assert_int_equal(api_status_of(ERR_TIMEOUT), 504);
+	assert_int_equal(api_status_of(ERR_FULL), 507);
 }
 
 int main(void)

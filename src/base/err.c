@@ -50,6 +50,9 @@ static int err_code_of_errno(int error)
 	case EACCES:
 	case EPERM:
 		return ERR_DENIED;
+	case ENOSPC:
+	case EDQUOT:
+		return ERR_FULL;
 	default:
 		return ERR_IO;
 	}
@@ -98,9 +101,9 @@ int err_prefix(struct err *err, int code, const char *format, ...)
 const char *err_code_name(int code)
 {
 	static const char *const names[] = {
-		"ok",	     "invalid",	  "not found", "exists",      "too large",
-		"timed out", "cancelled", "closed",    "i/o",	      "busy",
-		"denied",    "protocol",  "upstream",  "unsupported", "unavailable",
+		"ok",	     "invalid",	    "not found",   "exists", "too large", "timed out",
+		"cancelled", "closed",	    "i/o",	   "busy",   "denied",	  "protocol",
+		"upstream",  "unsupported", "unavailable", "full",
 	};
 	size_t at = (size_t)(0 - (long)code);
 

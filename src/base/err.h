@@ -25,7 +25,8 @@ enum err_code {
 	ERR_UPSTREAM = -12,    /* an upstream server failed or answered with an error */
 	ERR_UNSUPPORTED = -13, /* understood, and not offered */
 	/* failed before and is not tried again yet; the message says how it failed and when it is tried */
-	ERR_UNAVAILABLE = -14
+	ERR_UNAVAILABLE = -14,
+	ERR_FULL = -15 /* no space is left on a disk, or in its quota: free some and try again */
 };
 
 /* Holds a path, a reason and the last lines of a child's stderr; small enough to live on any stack. */
@@ -43,7 +44,8 @@ struct err {
 int err_set(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
 /* The same for a failed system call: appends ": " and the text of errno. The code is ERR_NOT_FOUND for
- * ENOENT, ERR_EXISTS for EEXIST, ERR_DENIED for EACCES and EPERM, else ERR_IO. */
+ * ENOENT, ERR_EXISTS for EEXIST, ERR_DENIED for EACCES and EPERM, ERR_FULL for ENOSPC and EDQUOT, else
+ * ERR_IO. */
 int err_errno(struct err *err, const char *format, ...) _printf_(2, 3);
 
 /* Puts "format: " in front of a message that is already there, to say where it happened. Returns err->code,

@@ -32,7 +32,9 @@ static void test_errno(void **state)
 		{ EEXIST, ERR_EXISTS, "cannot open x: File exists" },
 		{ EACCES, ERR_DENIED, "cannot open x: Permission denied" },
 		{ EPERM, ERR_DENIED, "cannot open x: Operation not permitted" },
-		{ ENOSPC, ERR_IO, "cannot open x: No space left on device" },
+		{ ENOSPC, ERR_FULL, "cannot open x: No space left on device" },
+		{ EDQUOT, ERR_FULL, "cannot open x: Disk quota exceeded" },
+		{ EIO, ERR_IO, "cannot open x: Input/output error" },
 		{ 99999, ERR_IO, "cannot open x: error 99999" },
 	};
 
@@ -167,7 +169,8 @@ static void test_names(void **state)
 	assert_string_equal(err_code_name(ERR_UPSTREAM), "upstream");
 	assert_string_equal(err_code_name(ERR_UNSUPPORTED), "unsupported");
 	assert_string_equal(err_code_name(ERR_UNAVAILABLE), "unavailable");
-	assert_string_equal(err_code_name(ERR_UNAVAILABLE - 1), "unknown");
+	assert_string_equal(err_code_name(ERR_FULL), "full");
+	assert_string_equal(err_code_name(ERR_FULL - 1), "unknown");
 	assert_string_equal(err_code_name(1), "unknown");
 	assert_string_equal(err_code_name(INT32_MIN), "unknown");
 	assert_string_equal(err_code_name(INT32_MAX), "unknown");

@@ -26,6 +26,8 @@ static int code_of_result(int result)
 		return ERR_INVALID;
 	case SQLITE_TOOBIG:
 		return ERR_TOO_LARGE;
+	case SQLITE_FULL:
+		return ERR_FULL;
 	case SQLITE_PERM:
 	case SQLITE_READONLY:
 	case SQLITE_AUTH:
@@ -39,9 +41,10 @@ static int code_of_result(int result)
 
 int db_fail(struct db *db, int result, const char *what, struct err *err)
 {
-	int code = code_of_result(result);
 	int reason = result & 0xff;
 	int system = sqlite3_system_errno(db->handle);
+	int code = reason == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT) ? ERR_FULL
+										    : code_of_result(result);
 
 	if (code == ERR_BUSY)
 		return err_set(err, code, "%s: %s: another process held the lock for over %llu ms (%s)",
@@ -49,6 +52,12 @@ int db_fail(struct db *db, int result, const char *what, struct err *err)
 	if ((reason == SQLITE_IOERR || reason == SQLITE_CANTOPEN) && system != 0)
 		return err_set(err, code, "%s: %s: %s: %s", db->path, what, sqlite3_errmsg(db->handle),
 			       strerrordesc_np(system));
+	if (reason == SQLITE_CORRUPT || reason == SQLITE_NOTADB)
+		return err_set(
+			err, code,
+			"%s: %s: %s; the database is damaged: move its directory away to begin with an "
+			"empty one",
+			db->path, what, sqlite3_errmsg(db->handle));
 	return err_set(err, code, "%s: %s: %s", db->path, what, sqlite3_errmsg(db->handle));
 }
 

@@ -209,7 +209,7 @@ static void test_newer_database_is_refused(void **state)
 	assert_int_equal(db_open(&f->db, f->path, &f->options, &f->err), ERR_UNSUPPORTED);
 	assert_message(
 		f, "has schema version 2, and this program knows versions up to 1: a newer program wrote it; "
-		   "run that one, or move the file away to begin anew");
+		   "run that one, or move its directory away to begin with an empty one");
 	f->options.migration_count = 2;
 	reopen(f);
 }
@@ -226,7 +226,9 @@ static void test_file_that_is_no_database(void **state)
 		fputs("These are words, but not in a table.\n", file);
 	fclose(file);
 	assert_int_equal(db_open(&f->db, f->path, &f->options, &f->err), ERR_IO);
-	assert_message(f, "PRAGMA journal_mode = WAL: file is not a database");
+	assert_message(f,
+		       "PRAGMA journal_mode = WAL: file is not a database; the database is damaged: move its "
+		       "directory away to begin with an empty one");
 }
 
 static void test_place_where_no_file_can_be(void **state)

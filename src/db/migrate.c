@@ -65,7 +65,7 @@ int db_migrate(struct db *db, const char *const *migrations, size_t count, struc
 		return err_set(
 			err, ERR_UNSUPPORTED,
 			"%s: has schema version %lld, and this program knows versions up to %zu: a newer "
-			"program wrote it; run that one, or move the file away to begin anew",
+			"program wrote it; run that one, or move its directory away to begin with an empty one",
 			db->path, (long long)version, count);
 	for (size_t at = (size_t)version; at < count; at++) {
 		r = migrate_one(db, migrations[at], at, err);
