@@ -86,31 +86,17 @@ static void media_end(struct media_work *work)
 	media_free(work);
 }
 
-static struct artifact *copy_artifact(struct media_work *work, const struct artifact *artifact)
-{
-	struct artifact *copy = &work->stored[work->stored_count++];
-	struct arena *arena = &work->arena;
-
-	*copy = *artifact;
-	copy->id = arena_copy(arena, artifact->id);
-	copy->name = arena_copy(arena, artifact->name);
-	copy->mime = arena_copy(arena, artifact->mime);
-	copy->sha256 = arena_copy(arena, artifact->sha256);
-	copy->uri = arena_copy(arena, artifact->uri);
-	copy->run = arena_copy(arena, artifact->run);
-	copy->session = arena_copy(arena, artifact->session);
-	return copy;
-}
-
 static void media_stored(struct artifact_upload *upload, const struct artifact *artifact,
 			 const struct err *err)
 {
 	struct media_work *work = container_of(upload, struct media_work, upload);
 
-	if (artifact)
-		work->links[work->at] = copy_artifact(work, artifact);
-	else if (!work->err.code)
+	if (artifact) {
+		work->stored[work->stored_count] = artifact_copy(&work->arena, artifact);
+		work->links[work->at] = &work->stored[work->stored_count++];
+	} else if (!work->err.code) {
 		work->err = *err;
+	}
 	work->at++;
 	media_next(work);
 }
