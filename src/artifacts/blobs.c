@@ -178,27 +178,45 @@ int blob_keep(struct blob_writer *w, struct err *err)
 	return 0;
 }
 
-int blob_open(const struct blobs *blobs, const struct blob_hash *hash, int *ret_fd, struct err *err)
+static int body_is_lost(const struct blobs *blobs, const struct blob_name *name, const char *how,
+			struct err *err)
+{
+	return err_set(err, ERR_IO,
+		       "%s/blobs/%s/%s: something other than mcpx has %s the artifact's body; store it again",
+		       blobs->path, name->directory, name->file, how);
+}
+
+int blob_open(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size, int *ret_fd,
+	      struct err *err)
 {
 	struct blob_name name = name_of(hash);
 	_cleanup_close_ int prefix = open_prefix(blobs, name.directory);
-	int fd = prefix < 0 ? -1 : openat(prefix, name.file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_close_ int fd =
+		prefix < 0 ? -1 : openat(prefix, name.file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat status;
 
-	if (fd < 0)
+	if (fd < 0 && errno == ENOENT)
+		return body_is_lost(blobs, &name, "removed", err);
+	if (fd < 0 || fstat(fd, &status) < 0)
 		return err_errno(err, "%s/blobs/%s/%s: cannot be opened", blobs->path, name.directory,
 				 name.file);
-	*ret_fd = fd;
+	if (!S_ISREG(status.st_mode) || (uint64_t)status.st_size != size)
+		return body_is_lost(blobs, &name, "changed", err);
+	*ret_fd = take_fd(&fd);
 	return 0;
 }
 
-bool blob_exists(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size)
+int blob_exists(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size, struct err *err)
 {
 	struct blob_name name = name_of(hash);
 	_cleanup_close_ int prefix = open_prefix(blobs, name.directory);
 	struct stat status;
 
-	return prefix >= 0 && fstatat(prefix, name.file, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(status.st_mode) && (uint64_t)status.st_size == size;
+	if (prefix >= 0 && fstatat(prefix, name.file, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		return S_ISREG(status.st_mode) && (uint64_t)status.st_size == size;
+	if (errno == ENOENT)
+		return 0;
+	return err_errno(err, "%s/blobs/%s/%s: cannot be looked at", blobs->path, name.directory, name.file);
 }
 
 int blob_remove(const struct blobs *blobs, const struct blob_hash *hash, struct err *err)

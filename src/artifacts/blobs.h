@@ -74,10 +74,13 @@ static inline struct str blob_writer_head(const struct blob_writer *w)
 
 /* Gives a sealed body its name, in place of whatever has it. */
 int blob_keep(struct blob_writer *w, struct err *err);
-/* ERR_NOT_FOUND when it is not there. */
-int blob_open(const struct blobs *blobs, const struct blob_hash *hash, int *ret_fd, struct err *err);
-/* Whether a body of this hash and size is there. Its bytes are not read. */
-bool blob_exists(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size);
+/* Opens a body that the index knows. ERR_IO when it is not there or has another size than `size`: something
+ * else removed or cut it. Its bytes are not compared with the hash. */
+int blob_open(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size, int *ret_fd,
+	      struct err *err);
+/* 1 when a body of this hash and size is there, 0 when not, and an error when that cannot be told. Its bytes
+ * are not read. */
+int blob_exists(const struct blobs *blobs, const struct blob_hash *hash, uint64_t size, struct err *err);
 /* One that is not there is no failure. */
 int blob_remove(const struct blobs *blobs, const struct blob_hash *hash, struct err *err);
 /* The bodies whose first byte is `prefix`, in no order. Files that are not named like a body are not ours

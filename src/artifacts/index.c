@@ -199,6 +199,33 @@ int index_add(struct db *db, const struct artifact *artifact, int64_t blob, stru
 	return db_step(s, err);
 }
 
+/* -- times ----------------------------------------------------------------------------------------------- */
+
+/* Nothing expires at 0, which would read as never. */
+int index_move_times(struct db *db, int64_t step_ms, struct err *err)
+{
+	struct db_statement *s = db_prepare(
+		db, "UPDATE artifacts SET created = max(0, created + ?1), expires = max(1, expires + ?1)",
+		err);
+
+	if (!s)
+		return err->code;
+	db_bind_int(s, 1, step_ms);
+	return db_step(s, err);
+}
+
+int index_mend_future(struct db *db, uint64_t now_ms, struct err *err)
+{
+	struct db_statement *s = db_prepare(
+		db, "UPDATE artifacts SET created = ?1, expires = ?1 + expires - created WHERE created > ?1",
+		err);
+
+	if (!s)
+		return err->code;
+	db_bind_int(s, 1, stored(now_ms));
+	return db_step(s, err);
+}
+
 /* -- removing -------------------------------------------------------------------------------------------- */
 
 struct handle {

@@ -27,6 +27,24 @@ void ledger_release(struct ledger *ledger)
 	blobs_release(&ledger->blobs);
 }
 
+/* What is tried again must not leave the reason of an attempt before: callers go by err->code. */
+static int tell(int r, const struct err *reason, struct err *err)
+{
+	if (r < 0 && err)
+		*err = *reason;
+	return r;
+}
+
+/* Commits, unless something has failed already. */
+static int end_transaction(struct db *db, int r, struct err *err)
+{
+	if (r == 0)
+		r = db_commit(db, err);
+	if (r < 0)
+		db_rollback(db);
+	return r;
+}
+
 /* What cannot be removed is no longer known to the index, and the next start tries again. */
 static void remove_bodies(const struct ledger *ledger, const struct unwanted *unwanted)
 {
@@ -79,9 +97,10 @@ static int keep_body(const struct ledger *ledger, struct db *db, struct blob_wri
 		return r;
 	if (*ret_blob == 0)
 		return keep_new_body(ledger, db, writer, ret_blob, ret_placed, err);
-	if (!blob_exists(&ledger->blobs, &writer->hash, writer->size))
-		return blob_keep(writer, err);
-	return 0;
+	r = blob_exists(&ledger->blobs, &writer->hash, writer->size, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return blob_keep(writer, err);
 }
 
 static int keep_once(const struct ledger *ledger, struct db *db, struct blob_writer *writer,
@@ -96,77 +115,90 @@ static int keep_once(const struct ledger *ledger, struct db *db, struct blob_wri
 	r = keep_body(ledger, db, writer, &blob, &placed, err);
 	if (r == 0)
 		r = index_add(db, artifact, blob, err);
-	if (r == 0)
-		r = db_commit(db, err);
-	if (r < 0) {
-		db_rollback(db);
-		if (placed)
-			blob_remove(&ledger->blobs, &writer->hash, NULL);
-	}
+	r = end_transaction(db, r, err);
+	if (r < 0 && placed)
+		blob_remove(&ledger->blobs, &writer->hash, NULL);
 	return r;
 }
 
 int ledger_keep(const struct ledger *ledger, struct db *db, struct blob_writer *writer,
 		struct artifact *artifact, struct arena *arena, struct err *err)
 {
+	struct err reason;
 	bool more = true;
 	int r;
 
 	artifact->sha256 = blob_hash_text(&writer->hash, arena);
 	artifact->size = writer->size;
-	r = keep_once(ledger, db, writer, artifact, err);
-	while (r == ERR_TOO_LARGE && more) {
-		if (ledger_collect(ledger, db, artifact->created_ms, &more, NULL) < 0)
-			return r;
-		r = keep_once(ledger, db, writer, artifact, err);
-	}
-	return r;
+	r = keep_once(ledger, db, writer, artifact, &reason);
+	while (r == ERR_TOO_LARGE && more &&
+	       ledger_collect(ledger, db, artifact->created_ms, &more, NULL) == 0)
+		r = keep_once(ledger, db, writer, artifact, &reason);
+	return tell(r, &reason, err);
 }
 
 /* -- removing -------------------------------------------------------------------------------------------- */
 
-/* Ends a transaction in which `r` is how things went so far. */
-static int finish(const struct ledger *ledger, struct db *db, int r, const struct unwanted *unwanted,
-		  struct err *err)
-{
-	if (r == 0)
-		r = db_commit(db, err);
-	if (r < 0)
-		db_rollback(db);
-	else
-		remove_bodies(ledger, unwanted);
-	return r;
-}
+/* What is to be removed: one handle, or those that have expired. */
+struct removal {
+	const struct str *id; /* NULL: those that have expired */
+	uint64_t now_ms;
+	size_t expired; /* that were removed */
+	struct unwanted unwanted;
+};
 
-int ledger_delete(const struct ledger *ledger, struct db *db, struct str id, uint64_t now_ms, struct err *err)
+static int removal_commit(struct removal *removal, struct db *db, struct arena *arena, struct err *err)
 {
-	_cleanup_arena_ struct arena arena = { 0 };
-	struct unwanted unwanted = { 0 };
 	int r = db_begin(db, err);
 
 	if (r < 0)
 		return r;
+	if (removal->id)
+		r = index_delete(db, *removal->id, removal->now_ms, arena, &removal->unwanted, err);
+	else
+		r = index_expire(db, removal->now_ms, COLLECT_BATCH, arena, &removal->unwanted,
+				 &removal->expired, err);
+	return end_transaction(db, r, err);
+}
+
+/*
+ * The index forgets first, and then the bodies go. But forgetting takes a few pages of SQLite's log, and on a
+ * full disk only the bodies can give those: there they go first. Should the index not forget them even then,
+ * or a kill come between, handles without a body are left that nobody wanted any more, and recovery drops
+ * them.
+ */
+static int removal_run(struct removal *removal, const struct ledger *ledger, struct db *db, struct err *err)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct err reason;
+	int r;
+
 	arena_init(&arena, 0);
-	r = index_delete(db, id, now_ms, &arena, &unwanted, err);
-	return finish(ledger, db, r, &unwanted, err);
+	r = removal_commit(removal, db, &arena, &reason);
+	if (r == ERR_FULL && removal->unwanted.count) {
+		remove_bodies(ledger, &removal->unwanted);
+		r = removal_commit(removal, db, &arena, &reason);
+	}
+	if (r == 0)
+		remove_bodies(ledger, &removal->unwanted);
+	return tell(r, &reason, err);
+}
+
+int ledger_delete(const struct ledger *ledger, struct db *db, struct str id, uint64_t now_ms, struct err *err)
+{
+	struct removal removal = { .id = &id, .now_ms = now_ms };
+
+	return removal_run(&removal, ledger, db, err);
 }
 
 int ledger_collect(const struct ledger *ledger, struct db *db, uint64_t now_ms, bool *ret_more,
 		   struct err *err)
 {
-	_cleanup_arena_ struct arena arena = { 0 };
-	struct unwanted unwanted = { 0 };
-	struct err reason; /* the index's functions need one */
-	size_t count = 0;
-	int r = db_begin(db, err);
+	struct removal removal = { .now_ms = now_ms };
+	int r = removal_run(&removal, ledger, db, err);
 
-	if (r < 0)
-		return r;
-	arena_init(&arena, 0);
-	r = index_expire(db, now_ms, COLLECT_BATCH, &arena, &unwanted, &count, err ? err : &reason);
-	r = finish(ledger, db, r, &unwanted, err);
 	if (r == 0)
-		*ret_more = count == COLLECT_BATCH;
+		*ret_more = removal.expired == COLLECT_BATCH;
 	return r;
 }
 
@@ -183,13 +215,28 @@ static int remove_orphans(const struct ledger *ledger, struct db *db, uint8_t pr
 		int64_t blob;
 
 		r = index_blob_find(db, &hashes[i], &blob, err);
-		if (r == 0 && blob == 0) {
-			r = blob_remove(&ledger->blobs, &hashes[i], err);
-			usage->removed_orphans++;
-		}
+		if (r < 0 || blob != 0)
+			continue;
+		r = blob_remove(&ledger->blobs, &hashes[i], err);
+		usage->removed_orphans += r == 0;
 	}
 	*looked += r == 0 ? count : 0;
 	return r;
+}
+
+/* What is left of a body that was cut goes too. */
+static int forget_body(const struct ledger *ledger, struct db *db, const struct indexed_blob *body,
+		       struct artifact_usage *usage, struct err *err)
+{
+	int r = db_begin(db, err);
+
+	if (r < 0)
+		return r;
+	r = end_transaction(db, index_blob_delete(db, body->blob, err), err);
+	if (r < 0)
+		return r;
+	usage->removed_missing++;
+	return blob_remove(&ledger->blobs, &body->hash, err);
 }
 
 static int forget_missing(const struct ledger *ledger, struct db *db, uint8_t prefix, struct arena *arena,
@@ -200,14 +247,12 @@ static int forget_missing(const struct ledger *ledger, struct db *db, uint8_t pr
 	int r = index_blob_list(db, prefix, arena, &blobs, &count, err);
 
 	for (size_t i = 0; r == 0 && i < count; i++) {
-		struct unwanted cut = { &blobs[i].hash, 1 };
+		int there = blob_exists(&ledger->blobs, &blobs[i].hash, blobs[i].size, err);
 
-		if (blob_exists(&ledger->blobs, &blobs[i].hash, blobs[i].size))
-			continue;
-		usage->removed_missing++;
-		r = db_begin(db, err);
-		if (r == 0)
-			r = finish(ledger, db, index_blob_delete(db, blobs[i].blob, err), &cut, err);
+		if (there == 0)
+			r = forget_body(ledger, db, &blobs[i], usage, err);
+		else if (there < 0)
+			r = there;
 	}
 	*looked += r == 0 ? count : 0;
 	return r;

@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "artifacts/ledger.h"
 #include "artifacts/store_fixture.h"
+#include "artifacts/system_fixture.h"
 
 /* The blocking half of the store: bodies and index together, without a loop. */
 
@@ -45,6 +46,7 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 
+	system_fixture_reset();
 	close_ledger(f);
 	arena_release(&f->arena);
 	test_directory_remove(&f->directory);
@@ -153,7 +155,7 @@ static void test_keep_and_find(void **state)
 	assert_int_equal(found.size, 5);
 	assert_int_equal(found.created_ms, NOW);
 	assert_int_equal(found.expires_ms, NOW + 5);
-	assert_int_equal(blob_open(&f->ledger.blobs, &hash, &fd, &f->err), 0);
+	assert_int_equal(blob_open(&f->ledger.blobs, &hash, 5, &fd, &f->err), 0);
 	assert_int_equal(read(fd, bytes, sizeof(bytes)), 5);
 	assert_string_equal(bytes, "hello");
 	close_fd(&fd);
@@ -265,7 +267,9 @@ static void test_expired_artifacts_make_room(void **state)
 	open_ledger(f);
 	assert_int_equal(keep_until(f, repeated(f, 'a', 60), "", "", NOW, NOW + 10, &old), 0);
 	assert_int_equal(keep_until(f, repeated(f, 'b', 60), "", "", NOW + 9, 0, &id), ERR_TOO_LARGE);
+	f->err.code = 0;
 	assert_int_equal(keep_until(f, repeated(f, 'b', 60), "", "", NOW + 10, 0, &id), 0);
+	assert_int_equal(f->err.code, 0);
 	assert_usage(f, 1, 1, 60);
 }
 
@@ -456,6 +460,144 @@ static void test_writer_that_is_dropped_leaves_nothing(void **state)
 	assert_usage(f, 0, 0, 0);
 }
 
+/* A disk that cannot tell loses nothing: only what is certainly gone is forgotten. */
+static void test_recovery_keeps_what_it_cannot_look_at(void **state)
+{
+	struct fixture *f = *state;
+	struct artifact_usage usage = { 0 };
+	struct str id = keep(f, STR("precious"));
+	unsigned prefix = 0;
+	int r = 0;
+
+	system_fixture.stat_error = EIO;
+	while (r == 0 && prefix < BLOB_PREFIX_COUNT)
+		r = ledger_recover(&f->ledger, f->db, &prefix, &usage, &f->err);
+	system_fixture_reset();
+	assert_int_equal(r, ERR_IO);
+	assert_contains(f->err.message, ": cannot be looked at: Input/output error");
+	assert_int_equal(usage.removed_missing, 0);
+	assert_true(is_found(f, id, NOW));
+	assert_usage(f, 1, 1, 8);
+}
+
+/* -- a full disk ----------------------------------------------------------------------------------------- */
+
+static void test_full_disk_keeps_nothing_new(void **state)
+{
+	struct fixture *f = *state;
+	struct str id;
+
+	keep(f, STR("old"));
+	system_fixture.disk_is_full = true;
+	assert_int_equal(keep_until(f, STR("new"), "", "", NOW, 0, &id), ERR_FULL);
+	assert_contains(f->err.message, "/artifacts/index.db: COMMIT: database or disk is full");
+	assert_false(is_found(f, id, NOW));
+	assert_usage(f, 1, 1, 3);
+	system_fixture_reset();
+	keep(f, STR("new"));
+	assert_usage(f, 2, 2, 6);
+}
+
+/* Deleting is how a disk gets room again, so it must not need any that the body cannot give. */
+static void test_full_disk_lets_delete(void **state)
+{
+	struct fixture *f = *state;
+	struct str id = keep(f, STR("large")), other = keep(f, STR("other"));
+
+	system_fixture.disk_is_full = true;
+	system_fixture.full_while = body_path(f, STR("large"));
+	assert_int_equal(ledger_delete(&f->ledger, f->db, id, NOW, &f->err), 0);
+	assert_int_equal(f->err.code, 0);
+	assert_false(is_found(f, id, NOW));
+	assert_true(is_found(f, other, NOW));
+	assert_usage(f, 1, 1, 5);
+}
+
+static void test_full_disk_lets_collect(void **state)
+{
+	struct fixture *f = *state;
+	bool more = true;
+	struct str id;
+
+	assert_int_equal(keep_until(f, STR("large"), "", "", NOW, NOW + 10, &id), 0);
+	assert_int_equal(keep_until(f, STR("later"), "", "", NOW, NOW + 11, &id), 0);
+	system_fixture.disk_is_full = true;
+	system_fixture.full_while = body_path(f, STR("large"));
+	assert_int_equal(ledger_collect(&f->ledger, f->db, NOW + 10, &more, &f->err), 0);
+	assert_int_equal(f->err.code, 0);
+	assert_false(more);
+	assert_usage(f, 1, 1, 5);
+}
+
+/* The room that a body gave may be gone at once: then the deletion fails, and what it took is not offered. */
+static void test_full_disk_that_stays_full(void **state)
+{
+	struct fixture *f = *state;
+	struct str id = keep(f, STR("large")), shared = keep(f, STR("shared")), twin = keep(f, STR("shared"));
+
+	system_fixture.disk_is_full = true;
+	assert_int_equal(ledger_delete(&f->ledger, f->db, shared, NOW, &f->err), ERR_FULL);
+	assert_int_equal(ledger_delete(&f->ledger, f->db, id, NOW, &f->err), ERR_FULL);
+	assert_contains(f->err.message, "/artifacts/index.db: COMMIT: database or disk is full");
+	assert_int_equal(survey(f->path).blobs, 1);
+	system_fixture_reset();
+	assert_true(is_found(f, shared, NOW));
+	assert_true(is_found(f, twin, NOW));
+	assert_int_equal(recover(f).removed_missing, 1);
+	assert_false(is_found(f, id, NOW));
+	assert_usage(f, 2, 1, 6);
+}
+
+/* -- a clock that was set -------------------------------------------------------------------------------- */
+
+static struct artifact find(struct fixture *f, struct str id, uint64_t now_ms)
+{
+	struct artifact artifact;
+	struct blob_hash hash;
+
+	assert_int_equal(index_find(f->db, id, now_ms, &f->arena, &artifact, &hash, &f->err), 0);
+	return artifact;
+}
+
+static void test_times_move_with_the_clock(void **state)
+{
+	enum { STEP = 500000 };
+	struct fixture *f = *state;
+	struct str id, forever;
+
+	assert_int_equal(keep_until(f, STR("x"), "", "", NOW, NOW + 10, &id), 0);
+	assert_int_equal(keep_until(f, STR("x"), "", "", NOW, 0, &forever), 0);
+	assert_int_equal(index_move_times(f->db, STEP, &f->err), 0);
+	assert_true(is_found(f, id, NOW + STEP + 9));
+	assert_false(is_found(f, id, NOW + STEP + 10));
+	assert_int_equal(find(f, id, NOW).created_ms, NOW + STEP);
+	assert_int_equal(find(f, forever, NOW).expires_ms, 0);
+	assert_int_equal(index_move_times(f->db, -STEP, &f->err), 0);
+	assert_int_equal(find(f, id, NOW).expires_ms, NOW + 10);
+	assert_int_equal(index_move_times(f->db, -2 * NOW, &f->err), 0);
+	assert_false(is_found(f, id, 1));
+	assert_int_equal(find(f, forever, 0).created_ms, 0);
+}
+
+/* As after a start with a clock that was years ahead. */
+static void test_what_comes_from_the_future_is_new(void **state)
+{
+	enum { AHEAD = 9000000 };
+	struct fixture *f = *state;
+	struct str id, old, forever;
+
+	assert_int_equal(keep_until(f, STR("x"), "", "", NOW + AHEAD, NOW + AHEAD + 10, &id), 0);
+	assert_int_equal(keep_until(f, STR("x"), "", "", NOW + AHEAD, 0, &forever), 0);
+	assert_int_equal(keep_until(f, STR("x"), "", "", NOW - 5, NOW + 5, &old), 0);
+	assert_int_equal(index_mend_future(f->db, NOW, &f->err), 0);
+	assert_int_equal(find(f, id, NOW).created_ms, NOW);
+	assert_int_equal(find(f, id, NOW).expires_ms, NOW + 10);
+	assert_int_equal(find(f, forever, NOW).created_ms, NOW);
+	assert_int_equal(find(f, forever, NOW).expires_ms, 0);
+	assert_int_equal(find(f, old, NOW).created_ms, NOW - 5);
+	assert_int_equal(find(f, old, NOW).expires_ms, NOW + 5);
+}
+
 /* -- opening --------------------------------------------------------------------------------------------- */
 
 static void test_second_opener_is_refused(void **state)
@@ -532,6 +674,13 @@ int main(void)
 		TEST(test_recovery_leaves_files_of_others),
 		TEST(test_opening_removes_temporary_files),
 		TEST(test_writer_that_is_dropped_leaves_nothing),
+		TEST(test_recovery_keeps_what_it_cannot_look_at),
+		TEST(test_full_disk_keeps_nothing_new),
+		TEST(test_full_disk_lets_delete),
+		TEST(test_full_disk_lets_collect),
+		TEST(test_full_disk_that_stays_full),
+		TEST(test_times_move_with_the_clock),
+		TEST(test_what_comes_from_the_future_is_new),
 		TEST(test_second_opener_is_refused),
 		TEST(test_directory_that_cannot_be_made),
 		TEST(test_index_of_a_newer_program),

@@ -39,6 +39,51 @@ void store_count(struct artifact_store *store, const struct artifact_usage *coun
 	store->usage.artifacts = counted->artifacts;
 }
 
+/* -- the time -------------------------------------------------------------------------------------------- */
+
+struct clock_change {
+	struct db_request request;
+	struct artifact_store *store;
+	int64_t step_ms;
+	struct err err;
+};
+
+static void change_work(struct db_request *request, struct db *db)
+{
+	struct clock_change *change = container_of(request, struct clock_change, request);
+
+	index_move_times(db, change->step_ms, &change->err);
+}
+
+static void change_done(struct db_request *request, bool cancelled)
+{
+	struct clock_change *change = container_of(request, struct clock_change, request);
+	struct artifact_store *store = change->store;
+
+	(void)cancelled; /* nobody cancels it */
+	if (change->err.code)
+		store->trouble = change->err;
+	free(change);
+	store_let_go(store);
+}
+
+uint64_t store_now(struct artifact_store *store)
+{
+	struct clock_reading now = clock_read();
+	int64_t step_ms = clock_step(&store->clock, &now);
+	struct clock_change *change;
+
+	store->clock = now;
+	if (step_ms == 0)
+		return now.wall_ms;
+	change = xnew(struct clock_change);
+	store_hold(store);
+	change->store = store;
+	change->step_ms = step_ms;
+	db_worker_submit(store->worker, &change->request, change_work, change_done);
+	return now.wall_ms;
+}
+
 /* -- sweeping -------------------------------------------------------------------------------------------- */
 
 static void sweep_timer(struct timer *timer)
@@ -52,6 +97,8 @@ static void sweep_work(struct db_request *request, struct db *db)
 	const struct ledger *ledger = &sweep->store->ledger;
 	int r;
 
+	if (sweep->prefix == 0)
+		index_mend_future(db, sweep->now_ms, &sweep->err);
 	if (sweep->prefix < BLOB_PREFIX_COUNT)
 		r = ledger_recover(ledger, db, &sweep->prefix, &sweep->usage, &sweep->err);
 	else
@@ -113,7 +160,7 @@ static void sweep_start(struct artifact_store *store, unsigned prefix)
 
 	sweep->store = store;
 	sweep->prefix = prefix;
-	sweep->now_ms = loop_wall_ms();
+	sweep->now_ms = store_now(store);
 	store->sweep = sweep;
 	store->trouble.code = 0;
 	sweep_next(sweep);
@@ -139,6 +186,7 @@ int artifact_store_open(struct artifact_store **ret_store, struct loop *loop, co
 	if (r < 0)
 		return err_set(err, r, "%s", reason.message);
 	store->loop = loop;
+	store->clock = clock_read();
 	store->usage.quota = limits->quota;
 	store->usage.removed_temporaries = store->ledger.blobs.removed_temporaries;
 	store->worker = db_worker_new(loop, db);

@@ -5,6 +5,7 @@
 #ifndef ARTIFACTS_STORE_PRIVATE_H
 #define ARTIFACTS_STORE_PRIVATE_H
 
+#include "artifacts/clock.h"
 #include "artifacts/ledger.h"
 #include "artifacts/store.h"
 #include "db/db.h"
@@ -16,10 +17,11 @@ struct artifact_store {
 	struct ledger ledger; /* does not change while the store is open, so workers may read it */
 	struct db_worker *worker;
 	struct artifact_usage usage;
-	struct err trouble;  /* code 0: none */
-	struct timer timer;  /* until the next sweep */
-	struct sweep *sweep; /* under way; NULL between two */
-	size_t active;	     /* operations whose work may still touch the store, also cancelled ones */
+	struct clock_reading clock; /* the last; times in the index are from before any later step */
+	struct err trouble;	    /* code 0: none */
+	struct timer timer;	    /* until the next sweep */
+	struct sweep *sweep;	    /* under way; NULL between two */
+	size_t active;		    /* operations whose work may still touch the store, also cancelled ones */
 	bool closing;
 	void (*closed)(void *context);
 	void *context;
@@ -28,6 +30,10 @@ struct artifact_store {
 /* An operation has work under way; the store stays until it lets go. */
 void store_hold(struct artifact_store *store);
 void store_let_go(struct artifact_store *store);
+
+/* The wall clock, for whatever is asked of the index next. When it was set, what moves the times in the index
+ * is queued first. */
+uint64_t store_now(struct artifact_store *store);
 
 /* Takes over what index_usage() counted on the worker. */
 void store_count(struct artifact_store *store, const struct artifact_usage *counted);

@@ -157,7 +157,7 @@ static void upload_keep(struct upload *u)
 {
 	uint64_t ttl_ms = u->ttl_ms ? u->ttl_ms : u->store->ledger.limits.ttl_ms;
 
-	u->artifact.created_ms = loop_wall_ms();
+	u->artifact.created_ms = store_now(u->store);
 	if (ttl_ms && ttl_ms != ARTIFACT_TTL_NEVER &&
 	    add_overflows(u->artifact.created_ms, ttl_ms, &u->artifact.expires_ms))
 		u->artifact.expires_ms = 0;

@@ -8,7 +8,7 @@ struct artifact_work *work_new(struct artifact_store *store, void *operation)
 	store_hold(store);
 	work->store = store;
 	work->operation = operation;
-	work->now_ms = loop_wall_ms();
+	work->now_ms = store_now(store);
 	work->fd = -1;
 	arena_init(&work->arena, 0);
 	return work;
@@ -32,7 +32,7 @@ void work_find(struct db_request *request, struct db *db)
 	int r = index_find(db, work->id, work->now_ms, &work->arena, &work->artifact, &hash, &work->err);
 
 	if (r == 0 && work->want_body)
-		blob_open(&work->store->ledger.blobs, &hash, &work->fd, &work->err);
+		blob_open(&work->store->ledger.blobs, &hash, work->artifact.size, &work->fd, &work->err);
 }
 
 void work_cancel(struct artifact_work **work)
