@@ -318,13 +318,16 @@ static int take_command_word(struct parser *parser, const char *word)
 		parser->to->family = words;
 		return 0;
 	}
-	r = parser->to->family.n ? 0
-				 : script_find(&script, words, parser->context->environment,
-					       parser->context->cwd, arena, parser->err);
-	if (r == 0)
-		return command_unknown(words, "command or script", parser->err);
+	if (parser->to->family.n)
+		return command_unknown(words, "command", parser->err);
+	r = script_find(&script, words, parser->context->environment, parser->context->cwd, arena,
+			parser->err);
 	if (r < 0)
 		return r;
+	if (r == 0 && script_word_is_path(words))
+		return script_missing(words, arena, parser->err);
+	if (r == 0)
+		return command_unknown(words, "command or script", parser->err);
 	begin_command(parser, command_find(STR("run")));
 	return take_positional(parser, word);
 }

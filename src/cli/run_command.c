@@ -404,16 +404,8 @@ static int find_file(struct cli *cli, struct str word, struct str *ret_file, str
 	struct script script;
 	int r = script_find(&script, word, &cli->environment, cli->cwd, &cli->arena, err);
 
-	if (r == 0 && script_has_extension(word))
-		return err_set(err, ERR_NOT_FOUND, "there is no file %s", QUOTE(word));
-	if (r == 0 && script_word_is_path(word))
-		return err_set(err, ERR_NOT_FOUND,
-			       "%s is no script: a script is a file that ends in .ts, .mts or .js",
-			       QUOTE(word));
 	if (r == 0)
-		return err_set(err, ERR_NOT_FOUND,
-			       "there is no script %s: give a file, or put %.*s.ts into .mcpx/scripts/",
-			       QUOTE(word), STR_ARG(word));
+		return script_missing(word, &cli->arena, err);
 	if (r < 0)
 		return r;
 	*ret_file = script.path;

@@ -1,6 +1,9 @@
 #include "base/base.h"
 #include "cli/script.h"
 
+#include "base/quote.h"
+
+#include <errno.h>
 #include <sys/stat.h>
 
 static const struct str extensions[] = { STR_INIT(".ts"), STR_INIT(".mts"), STR_INIT(".js") };
@@ -99,4 +102,46 @@ int script_find(struct script *script, struct str word, const struct environment
 		return 0;
 	r = look_upwards(&search, str_eq(cwd, STR("/")) ? STR("") : cwd);
 	return r ? r : look_at_the_users(&search, environment);
+}
+
+/* -- why there is none ----------------------------------------------------------------------------------- */
+
+static const char *kind_of(mode_t mode)
+{
+	if (S_ISDIR(mode))
+		return "a directory";
+	if (S_ISFIFO(mode))
+		return "a pipe";
+	return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+/* The path ends like a script, and is_file() said no. */
+static int path_missing(struct str word, struct arena *arena, struct err *err)
+{
+	const char *path = arena_cstr(arena, word);
+	struct stat status;
+
+	if (stat(path, &status) == 0)
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"%s is %s, and a script is a regular file; `mcpx run -` reads one from standard input",
+			QUOTE(word), kind_of(status.st_mode));
+	if (errno != ENOENT && errno != ENOTDIR)
+		return err_errno(err, "cannot look for the script %s", QUOTE(word));
+	if (lstat(path, &status) == 0)
+		return err_set(err, ERR_NOT_FOUND, "%s is a link to a file that is not there", QUOTE(word));
+	return err_set(err, ERR_NOT_FOUND, "there is no file %s", QUOTE(word));
+}
+
+int script_missing(struct str word, struct arena *arena, struct err *err)
+{
+	if (script_has_extension(word))
+		return path_missing(word, arena, err);
+	if (script_word_is_path(word))
+		return err_set(err, ERR_NOT_FOUND,
+			       "%s is no script: a script is a file that ends in .ts, .mts or .js",
+			       QUOTE(word));
+	return err_set(err, ERR_NOT_FOUND,
+		       "there is no script %s: give a file, or put %.*s.ts into .mcpx/scripts/", QUOTE(word),
+		       STR_ARG(word));
 }

@@ -30,4 +30,8 @@ bool script_word_is_path(struct str word);
 int script_find(struct script *script, struct str word, const struct environment *environment, struct str cwd,
 		struct arena *arena, struct err *err);
 
+/* Why script_find() found none: what stands at the path instead of a script, or what to do about the name.
+ * ERR_NOT_FOUND, or what the system says of the path. */
+int script_missing(struct str word, struct arena *arena, struct err *err);
+
 #endif

@@ -1,5 +1,6 @@
 // What the exit status of a command says, and how words become the arguments of a tool.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { run, runJson } from '../lib/command.mjs';
@@ -70,6 +71,22 @@ test('a script that is not there is missed by its path or by its name', async (t
 	};
 	assert.equal(await missed('tour'), 'mcpx: there is no script "tour": give a file, or put tour.ts into .mcpx/scripts/\n');
 	for (const word of ['./tour.ts', 'tour.js']) assert.equal(await missed(word), `mcpx: there is no file "${word}"\n`);
+	scratch.write('folder.ts/inside.txt', '');
+	fs.symlinkSync('nowhere', scratch.path('dangling.ts'));
+	fs.symlinkSync('loop.ts', scratch.path('loop.ts'));
+	execFileSync('mkfifo', [scratch.path('pipe.ts')]);
+	const noFile = ', and a script is a regular file; `mcpx run -` reads one from standard input\n';
+	for (const [word, why] of [
+		['folder.ts', `is a directory${noFile}`],
+		['pipe.ts', `is a pipe${noFile}`],
+		['dangling.ts', 'is a link to a file that is not there\n'],
+	]) {
+		assert.equal(await missed(word), `mcpx: "${word}" ${why}`);
+		// The same without the word `run`.
+		const { status, stderr } = await run(scratch, [word]);
+		assert.deepEqual([status, stderr], [2, `mcpx: "${word}" ${why}`]);
+	}
+	assert.match(await missed('loop.ts'), /^mcpx: cannot look for the script "loop\.ts": Too many levels of symbolic links\n$/);
 	assert.equal(await missed('./notes.txt'), 'mcpx: "./notes.txt" is no script: a script is a file that ends in .ts, .mts or .js\n');
 });
 
