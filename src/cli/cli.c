@@ -108,14 +108,13 @@ static int cli_parse(struct cli *cli, int argc, char **argv, struct err *err)
 	return arguments_parse(&cli->arguments, argc, argv, &context, err);
 }
 
-/* Parsing stops at the first mistake, and the wish for a document may stand behind it. */
+/* Parsing stops at the first mistake, and the wish for a document may stand behind it, in any spelling. */
 static void look_for_json(struct cli *cli, int argc, char **argv)
 {
 	unsigned used;
 
 	for (int i = 1; i < argc && !str_eq(str_of(argv[i]), STR("--")); i++)
-		if (str_eq(str_of(argv[i]), STR("--json")))
-			(void)settings_add_flag(cli->settings, STR(""), argv[i], NULL, &used, NULL);
+		(void)settings_add_flag(cli->settings, STR(""), argv[i], NULL, &used, NULL);
 }
 
 static int cli_load(struct cli *cli, struct err *err)
@@ -135,13 +134,8 @@ static int run_command(struct cli *cli)
 
 	if (arguments_check(&cli->arguments, &err) < 0)
 		return cli_fail_usage(cli, &err);
-	if (command->bare) {
-		/* Even a bare command's own output may be asked for by a variable; one that is wrong is not
-		 * its business. */
-		(void)settings_add_environment(cli->settings, &cli->environment, NULL);
-		cli_open_terminals(cli);
+	if (command->bare)
 		return command->run(cli);
-	}
 	if (cli_load(cli, &err) < 0)
 		return cli_fail(cli, &err);
 	cli_open_terminals(cli);
@@ -170,6 +164,9 @@ static int cli_run(struct cli *cli, int argc, char **argv)
 	struct arguments *arguments = &cli->arguments;
 	struct err err;
 
+	/* Variables say how help and failures are shown, too. One that is wrong is told by the commands that
+	 * load the settings, and is not the business of the others. */
+	(void)settings_add_environment(cli->settings, &cli->environment, NULL);
 	cli_open_terminals(cli);
 	if (cli_parse(cli, argc, argv, &err) < 0) {
 		look_for_json(cli, argc, argv);

@@ -18,22 +18,40 @@ enum {
 	SCHEMA_MAX = 4 << 20, /* bytes of the schema's file */
 };
 
+/* {"path": "..."} */
+static int show_path_json(struct cli *cli, struct str path)
+{
+	_cleanup_buf_ struct buf out = { 0 };
+	struct json_writer w;
+
+	buf_init(&out, SHOW_MAX);
+	json_writer_init(&w, &out, false);
+	json_write_object_begin(&w);
+	json_member_str(&w, STR("path"), path);
+	json_write_object_end(&w);
+	return show_json(cli, buf_str(&out));
+}
+
 static int show_path(struct cli *cli)
 {
 	_cleanup_buf_ struct buf out = { 0 };
+	const struct config *config = cli->config;
+	size_t at = 0;
 	struct err err;
 
-	buf_init(&out, SHOW_MAX);
-	for (size_t i = 0; i < cli->config->source_count && out.n == 0; i++)
-		if (cli->config->sources[i].loaded)
-			terminal_append(&cli->out, &out, cli->config->sources[i].path);
-	if (out.n > 0) {
-		buf_append_char(&out, '\n');
-		return show_buf(cli, &out);
+	while (at < config->source_count && !config->sources[at].loaded)
+		at++;
+	if (at == config->source_count) {
+		err_set(&err, ERR_NOT_FOUND,
+			"there is no configuration file; `mcpx config --sources` lists where they are looked for");
+		return cli_fail(cli, &err);
 	}
-	err_set(&err, ERR_NOT_FOUND,
-		"there is no configuration file; `mcpx config --sources` lists where they are looked for");
-	return cli_fail(cli, &err);
+	if (cli_wants_json(cli))
+		return show_path_json(cli, config->sources[at].path);
+	buf_init(&out, SHOW_MAX);
+	terminal_append(&cli->out, &out, config->sources[at].path);
+	buf_append_char(&out, '\n');
+	return show_buf(cli, &out);
 }
 
 /* The schema is installed in share/mcpx beside the programs. */

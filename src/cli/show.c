@@ -87,7 +87,7 @@ struct str show_value_text(struct cli *cli, const struct json *value)
 	struct json_writer w;
 
 	if (json_type(value) == JSON_STRING)
-		return json_str(value);
+		return arena_copy(&cli->arena, json_str(value));
 	buf_init(&out, SHOW_MAX);
 	json_writer_init(&w, &out, false);
 	json_write_value(&w, value);

@@ -139,6 +139,15 @@ test('commands that are no operation print documents too, and so do failures', a
 		assert.equal(status, expected, words.join(' '));
 		assert.ok(answer.error || answer.note, words.join(' '));
 	}
+	assert.deepEqual(await document('config', '--path', '--json'), [0, { path: scratch.env.MCPX_CONFIG }]);
+	// The wish for a document counts however it is spelled, and also where the mistake comes before it.
+	for (const words of [['serch', '--json=true'], ['serch', '--output-json'], ['--bogus', '--json'], ['call', '--timeout-ms', 'x', '--json']])
+		assert.ok((await document(...words))[1].error, words.join(' '));
+	scratch.env.MCPX_OUTPUT_JSON = 'true';
+	for (const words of [['serch'], ['call'], ['settings']]) assert.ok((await document(...words))[1].error, words.join(' '));
+	assert.deepEqual(Object.keys((await document('--version'))[1]), ['version']);
+	assert.ok((await document('--help'))[1].commands.length > 10);
+	delete scratch.env.MCPX_OUTPUT_JSON;
 	// A call that failed at its server keeps what the daemon knows of it.
 	const [status, failed] = await document('call', 'every.get-sum', 'a:="x"', 'b=1', '--json');
 	assert.equal(status, 1);
