@@ -252,7 +252,7 @@ int command_call(struct cli *cli)
 	int r;
 
 	call.relay = progress_wanted(cli->settings, &cli->error);
-	interrupt_ends(call.relay && cli->error.is_terminal ? PROGRESS_WIPE : NULL);
+	interrupt_ends(call.relay && progress_is_one_line(&cli->error) ? PROGRESS_WIPE : NULL);
 	if (call_split_name(&call, argument_text(&cli->arguments, STR("tool")), &err) < 0)
 		return cli_fail_usage(cli, &err);
 	r = call_arguments(&call, &arguments, &err);

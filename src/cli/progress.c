@@ -16,8 +16,13 @@ bool progress_wanted(const struct settings *set, const struct terminal *terminal
 	case CHOICE_OUTPUT_PROGRESS_NEVER:
 		return false;
 	default:
-		return terminal->is_terminal;
+		return progress_is_one_line(terminal);
 	}
+}
+
+bool progress_is_one_line(const struct terminal *terminal)
+{
+	return terminal->is_terminal && !terminal->dumb;
 }
 
 static double share_done(const struct json *params)
@@ -68,12 +73,12 @@ void progress_show(struct progress *progress, const struct json *params)
 	_cleanup_buf_ struct buf out = { 0 };
 
 	buf_init(&out, LINE_MAX_BYTES + sizeof(PROGRESS_WIPE));
-	if (terminal->is_terminal)
+	progress->shown = progress_is_one_line(terminal);
+	if (progress->shown)
 		buf_append(&out, STR(PROGRESS_WIPE));
 	progress_line(&out, params, terminal->width);
-	if (!terminal->is_terminal)
+	if (!progress->shown)
 		buf_append_char(&out, '\n');
-	progress->shown = terminal->is_terminal;
 	if (!buf_failed(&out))
 		(void)terminal_write(terminal, buf_str(&out), NULL);
 }

@@ -4,8 +4,8 @@
  *
  *	[############            ]  50%  reading files
  *
- * Without a total the bar is left out and the count shown. With output.progress always and no terminal each
- * step is a line of its own.
+ * Without a total the bar is left out and the count shown. With output.progress always, and no terminal on
+ * which a line could be written over, each step is a line of its own.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -20,12 +20,15 @@
 #define PROGRESS_WIPE "\r\033[K"
 
 struct progress {
-	const struct terminal *terminal;
-	bool shown; /* something stands on the line */
+	const struct terminal *terminal; /* standard error */
+	bool shown;			 /* something stands on the line */
 };
 
 /* Whether progress is to be shown, as output.progress and the terminal say. */
 bool progress_wanted(const struct settings *set, const struct terminal *terminal);
+
+/* Whether it is one line that is written over. */
+bool progress_is_one_line(const struct terminal *terminal);
 
 /* `params` of a notifications/progress: progress, total, message. */
 void progress_show(struct progress *progress, const struct json *params);

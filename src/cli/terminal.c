@@ -26,8 +26,8 @@ static bool wants_colour(const struct terminal *terminal, const struct settings 
 	case CHOICE_OUTPUT_COLOR_NEVER:
 		return false;
 	default:
-		return terminal->is_terminal && environment_get(environment, STR("NO_COLOR")).n == 0 &&
-		       !str_eq(environment_get(environment, STR("TERM")), STR("dumb"));
+		return terminal->is_terminal && !terminal->dumb &&
+		       environment_get(environment, STR("NO_COLOR")).n == 0;
 	}
 }
 
@@ -35,6 +35,8 @@ void terminal_init(struct terminal *terminal, int fd, const struct settings *set
 		   const struct environment *environment)
 {
 	*terminal = (struct terminal){ .fd = fd, .is_terminal = isatty(fd) };
+	terminal->dumb =
+		terminal->is_terminal && str_eq(environment_get(environment, STR("TERM")), STR("dumb"));
 	terminal->width = terminal->is_terminal ? terminal_columns(fd) : 0;
 	terminal->colour = wants_colour(terminal, set, environment);
 }

@@ -3,7 +3,7 @@
  *
  * Text for people is written through here. To a terminal it is coloured, cut to the width and cleaned of what
  * a terminal would obey (display.h); to a file or a pipe it goes as it is. Colour follows output.color: auto
- * means on a terminal, and not when NO_COLOR is set.
+ * means on a terminal, and not when NO_COLOR is set or TERM is dumb.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -18,6 +18,7 @@
 struct terminal {
 	int fd;
 	bool is_terminal;
+	bool dumb; /* a terminal that obeys no escapes, as TERM says */
 	bool colour;
 	unsigned width; /* columns; 0: no terminal, so nothing is cut */
 };

@@ -91,6 +91,10 @@ test('the progress of a call is a line that comes and goes', async (t) => {
 	const always = await run(scratch, [...words, '--progress=always']);
 	assert.match(always.stderr, /^(\[[# ]{24}\] {1,3}\d+%.*\n)+$/);
 	assert.ok(always.stderr.trimEnd().split('\n').at(-1).includes('100%'));
+	// A terminal that obeys no escapes gets none, and lines only when they are asked for.
+	const dumb = { env: { TERM: 'dumb' } };
+	assert.doesNotMatch((await shown(scratch, words, dumb)).stdout, /%|\u001b|\r/);
+	assert.match((await shown(scratch, [...words, '--progress=always'], dumb)).stdout, /^(\[[# ]{24}\] {1,3}\d+%.*\n)+/);
 	// The answer on standard output is free of it.
 	const redirected = await shown(scratch, words, { redirect: `>${scratch.path('answer')}` });
 	assert.match(redirected.stdout, /100%/);
