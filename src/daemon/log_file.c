@@ -14,6 +14,7 @@ static int log_file_reopen(struct log_file *file)
 	if (file->fd < 0)
 		return -1;
 	file->size = fstat(file->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+	file->cut = false;
 	return 0;
 }
 
@@ -52,15 +53,33 @@ static void log_file_roll(struct log_file *file)
 	(void)log_file_reopen(file);
 }
 
+/* Rolls only what is open: each further attempt to open the next file would push an older one out. */
+static bool log_file_ready(struct log_file *file, size_t n)
+{
+	if (file->fd < 0)
+		return log_file_reopen(file) == 0;
+	if (file->size && file->size + n > file->max_bytes)
+		log_file_roll(file);
+	return file->fd >= 0;
+}
+
+static bool log_file_put(struct log_file *file, struct str bytes)
+{
+	ssize_t written = write(file->fd, bytes.p, bytes.n);
+
+	if (written <= 0)
+		return false;
+	file->size += (uint64_t)written;
+	file->cut = (size_t)written < bytes.n;
+	return !file->cut;
+}
+
 void log_file_write(struct log_file *file, struct str line)
 {
 	if (!file->path)
 		return;
-	if (file->size && file->size + line.n > file->max_bytes)
-		log_file_roll(file);
-	if (file->fd >= 0 && write(file->fd, line.p, line.n) == (ssize_t)line.n)
-		file->size += line.n;
-	else
+	if (!log_file_ready(file, line.n) || (file->cut && !log_file_put(file, STR("\n"))) ||
+	    !log_file_put(file, line))
 		file->dropped++;
 }
 

@@ -3,7 +3,8 @@
  *
  * When the file would pass its maximum it becomes FILE.1, FILE.1 becomes FILE.2 and so on; the oldest goes.
  * Writing is one write(2) of a whole line to a file opened for appending, so that lines of several processes
- * do not mix. A line that cannot be written (a full disk) is dropped and counted. Single-threaded.
+ * do not mix. A line that cannot be written is dropped and counted: on a full disk, or when there was no
+ * descriptor for the next file, which is tried again at each line. Single-threaded.
  */
 #ifndef DAEMON_LOG_FILE_H
 #define DAEMON_LOG_FILE_H
@@ -16,8 +17,9 @@ struct log_file {
 	char *path; /* NULL while nothing is open */
 	int fd;
 	uint64_t size, max_bytes;
-	unsigned keep; /* rolled files */
-	uint64_t dropped;
+	unsigned keep;	  /* rolled files; 0: none, what is full is begun anew */
+	uint64_t dropped; /* lines */
+	bool cut;	  /* the last line lacks its end */
 };
 
 /* Opens or creates it with mode 0600. */

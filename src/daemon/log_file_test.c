@@ -8,6 +8,9 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { TEXT_MAX = 4096 };
@@ -127,10 +130,59 @@ static void test_line_that_cannot_be_written_is_counted(void **state)
 
 	assert_int_equal(log_file_open(&file, place->path, 100, 0, NULL), 0);
 	close_fd(&file.fd);
+	file.fd = open(place->path, O_RDONLY | O_CLOEXEC);
 	log_file_write(&file, STR("lost\n"));
 	assert_int_equal(file.dropped, 1);
 	log_file_close(&file);
 	log_file_close(&file);
+}
+
+static void limit(int resource, rlim_t most)
+{
+	struct rlimit both;
+
+	assert_int_equal(getrlimit(resource, &both), 0);
+	both.rlim_cur = most == RLIM_INFINITY ? both.rlim_max : most;
+	assert_int_equal(setrlimit(resource, &both), 0);
+}
+
+/* Every line tried to roll again, and so pushed one more of the older files out. */
+static void test_older_files_stay_while_the_next_cannot_be_opened(void **state)
+{
+	struct place *place = *state;
+	struct log_file file;
+
+	assert_int_equal(log_file_open(&file, place->path, 8, 2, NULL), 0);
+	log_file_write(&file, STR("aaaa\n"));
+	log_file_write(&file, STR("bbbb\n"));
+	limit(RLIMIT_NOFILE, 0);
+	for (int i = 0; i < 4; i++)
+		log_file_write(&file, STR("lost\n"));
+	limit(RLIMIT_NOFILE, RLIM_INFINITY);
+	assert_int_equal(file.dropped, 4);
+	log_file_write(&file, STR("cccc\n"));
+	log_file_close(&file);
+	assert_file(place, "", "cccc\n");
+	assert_file(place, ".1", "bbbb\n");
+	assert_file(place, ".2", "aaaa\n");
+}
+
+static void test_a_line_that_was_cut_gets_an_end(void **state)
+{
+	struct place *place = *state;
+	struct log_file file;
+
+	assert_ptr_not_equal(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+	assert_int_equal(log_file_open(&file, place->path, 100, 0, NULL), 0);
+	log_file_write(&file, STR("one\n"));
+	limit(RLIMIT_FSIZE, 8);
+	log_file_write(&file, STR("a long one\n"));
+	log_file_write(&file, STR("lost\n"));
+	limit(RLIMIT_FSIZE, RLIM_INFINITY);
+	assert_int_equal(file.dropped, 2);
+	log_file_write(&file, STR("two\n"));
+	log_file_close(&file);
+	assert_file(place, "", "one\na lo\ntwo\n");
 }
 
 int main(void)
@@ -143,6 +195,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_link_is_not_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_line_that_cannot_be_written_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_older_files_stay_while_the_next_cannot_be_opened, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_line_that_was_cut_gets_an_end, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
