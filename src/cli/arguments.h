@@ -49,7 +49,8 @@ struct argument_context {
 	struct arena *arena;
 };
 
-/* argv[0] is the program. Strings of the result are those of argv or the arena's. ERR_INVALID. */
+/* argv[0] is the program. Strings of the result are those of argv or the arena's. ERR_INVALID, or what
+ * script_missing() says of a first word that is a path. */
 int arguments_parse(struct arguments *arguments, int argc, char **argv,
 		    const struct argument_context *context, struct err *err);
 

@@ -287,7 +287,7 @@ static void test_mistakes(void **state)
 	assert_refused("mcpx frobnicate",
 		       "there is no command or script \"frobnicate\"; `mcpx help` lists the commands");
 	assert_refused("mcpx artifact lst",
-		       "there is no command or script \"artifact lst\"; did you mean `mcpx artifact list`?");
+		       "there is no command \"artifact lst\"; did you mean `mcpx artifact list`?");
 	assert_refused("mcpx search --limt 3 x", "unknown flag \"--limt\"; did you mean --limit?");
 	assert_refused("mcpx call a.b --timeout-msec 3",
 		       "unknown flag \"--timeout-msec\"; did you mean --timeout-ms?");
@@ -362,7 +362,9 @@ static void test_a_script_needs_no_command(void **state)
 	parsed_release(&p);
 
 	parse_in(&p, "mcpx ../tour", below);
-	assert_int_equal(p.result, ERR_INVALID);
+	assert_int_equal(p.result, ERR_NOT_FOUND);
+	assert_string_equal(p.err.message,
+			    "\"../tour\" is no script: a script is a file that ends in .ts, .mts or .js");
 	parsed_release(&p);
 
 	for (size_t i = 0; i < 4; i++) {

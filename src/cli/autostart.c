@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/reach.h"
+#include "daemon/daemon.h"
 #include "io/clock.h"
 #include "io/program.h"
 #include "text/utf8.h"

@@ -5,7 +5,7 @@
  * alike (settings/places.h). When nobody listens there, this program is started once more as `daemon
  * --detached` in a session of its own, and the socket is tried whenever it says that it is ready, and every
  * autostart.pollInterval. Of many that are started at once the kernel-held lock lets one live; the others end
- * with DAEMON_EXIT_BUSY, and their starters wait for the one.
+ * with DAEMON_EXIT_BUSY (daemon/daemon.h), and their starters wait for the one.
  */
 #ifndef CLI_REACH_H
 #define CLI_REACH_H
@@ -14,10 +14,6 @@
 #include "base/err.h"
 
 struct cli;
-
-/* What mcpx-daemon exits with when another daemon for the same files holds the lock (sysexits' "try again
- * later"). */
-enum { DAEMON_EXIT_BUSY = 75 };
 
 /*
  * Makes cli->daemon a fresh connection. ERR_NOT_FOUND: none is running, and the command, or daemon.autostart,

@@ -18,6 +18,10 @@
 #include "settings/environment.h"
 #include "settings/settings.h"
 
+/* What mcpx-daemon exits with when another daemon for the same files runs already (sysexits' "try again
+ * later"): whoever started this one may use that. */
+enum { DAEMON_EXIT_BUSY = 75 };
+
 struct daemon_options {
 	struct settings *settings; /* loaded; stays the caller's */
 	struct config *config;	   /* taken over */

@@ -18,14 +18,13 @@ enum {
 	 * large result would keep its memory. */
 	MMAP_THRESHOLD = 256 * 1024,
 	EXIT_USAGE = 2,
-	EXIT_BUSY = 75, /* another daemon serves the same files: whoever started this one may use that */
 };
 
 static int complain(const struct err *err)
 {
 	fprintf(stderr, "mcpx: %s\n", err->message);
 	if (err->code == ERR_BUSY)
-		return EXIT_BUSY;
+		return DAEMON_EXIT_BUSY;
 	return err->code == ERR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }
 
