@@ -4,6 +4,12 @@
 #include "cli/autostart.h"
 #include "cli/cli.h"
 
+/* Whether a failure to connect says that nobody listens: no socket, or one that its daemon left behind. */
+static bool nobody_listens(int code)
+{
+	return code != ERR_TIMEOUT && code != ERR_DENIED && code != ERR_INVALID;
+}
+
 static int daemon_connect(struct cli *cli, struct err *err)
 {
 	const struct settings *set = cli->settings;
@@ -14,14 +20,17 @@ static int daemon_connect(struct cli *cli, struct err *err)
 		.quiet_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
 	};
 
-	http_client_close(&cli->daemon);
-	return http_client_open_unix(&cli->daemon, cli->places.socket.p, &limits, err);
-}
+	struct places elsewhere = cli->places;
+	int r;
 
-/* Whether a failure to connect says that nobody listens: no socket, or one that its daemon left behind. */
-static bool nobody_listens(int code)
-{
-	return code != ERR_TIMEOUT && code != ERR_DENIED && code != ERR_INVALID;
+	http_client_close(&cli->daemon);
+	r = http_client_open_unix(&cli->daemon, cli->places.socket.p, &limits, err);
+	if (r == 0 || !nobody_listens(r) || !places_follow_daemon(&elsewhere, &cli->arena))
+		return r;
+	r = http_client_open_unix(&cli->daemon, elsewhere.socket.p, &limits, err);
+	if (r == 0)
+		cli->places = elsewhere;
+	return r;
 }
 
 int daemon_reach_running(struct cli *cli, struct err *err)

@@ -51,7 +51,7 @@ struct str config_resolve(const struct config_loader *l, struct str base, struct
 
 	if (str_starts_with(path, STR("/")))
 		return arena_copy(l->arena, path);
-	if (home.n > 0 && (str_eq(path, STR("~")) || str_starts_with(path, STR("~/"))))
+	if (str_starts_with(home, STR("/")) && (str_eq(path, STR("~")) || str_starts_with(path, STR("~/"))))
 		return arena_concat(l->arena, home, str_from(path, 1), STR(""));
 	if (str_eq(path, STR(".")))
 		return arena_copy(l->arena, base);
@@ -162,7 +162,7 @@ int config_file_read(struct config_loader *l, struct str path, struct config_fil
 		return err_errno(err, "cannot read the configuration file %s", file->path.p);
 	r = file_read(file->path.p, settings_bytes(l->set, SETTING_PLUMBING_CONFIG_LIMIT), &file->text, err);
 	if (r < 0)
-		return err_prefix(err, r, "cannot read the configuration file");
+		return err_prefix(err, r, "configuration");
 	file->hash = hash_str(file->text, 0);
 	r = parse_file(file, err);
 	if (r < 0) {

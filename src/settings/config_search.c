@@ -56,9 +56,11 @@ static struct candidate *default_places(struct config_loader *l)
 			break;
 		directory = str_slice(directory, 0, str_find_last_char(directory, '/'));
 	}
-	if (xdg.n > 0)
+	/* The XDG specification has a relative one ignored, and so is a relative home: each would be another
+	 * place in each working directory. */
+	if (str_starts_with(xdg, STR("/")))
 		tail = append(l, tail, config_resolve(l, xdg, STR("mcpx/config.json")), nobody);
-	if (home.n > 0) {
+	if (str_starts_with(home, STR("/"))) {
 		tail = append(l, tail, config_resolve(l, home, STR(".config/mcpx/config.json")), nobody);
 		tail = append(l, tail, config_resolve(l, home, STR(".mcpx.json")), nobody);
 	}

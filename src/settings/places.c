@@ -8,11 +8,15 @@
 #include "base/map.h"
 #include "base/quote.h"
 #include "io/files.h"
+#include "json/json.h"
 #include "settings/registry.h"
 
 /* The longest socket path that every system takes, with its NUL (sun_path of sockaddr_un: 104 on BSD, 108 on
  * Linux). */
-enum { SOCKET_PATH_MAX = 104 };
+enum {
+	SOCKET_PATH_MAX = 104,
+	INFO_MAX = 64 * 1024, /* bytes of an info file, far above what a daemon writes */
+};
 
 /* 16 hexadecimal digits. */
 static struct str hash_text(struct str s, struct arena *arena)
@@ -56,6 +60,8 @@ static int directory_find(struct str *ret_path, const struct settings *set, enum
 	struct str xdg = environment_get(environment, variable);
 	const char *path = setting_declaration(setting)->path.p;
 
+	if (!str_starts_with(home, STR("/")))
+		home = STR("");
 	if (str_starts_with(given, STR("~/")) && home.n > 0)
 		given = arena_concat(arena, home, str_from(given, 1), STR(""));
 	if (given.n > 0 && given.p[0] != '/')
@@ -98,7 +104,6 @@ static void socket_find(struct places *places, const struct environment *environ
 int places_find(struct places *places, const struct settings *set, const struct config *config,
 		const struct environment *environment, struct arena *arena, struct err *err)
 {
-	struct str log_dir = settings_string(set, SETTING_LOGGING_DIR);
 	struct places found = { .key = key_of(config, arena) };
 	int r = directory_find(&found.state, set, SETTING_PATHS_STATE, environment, STR("XDG_STATE_HOME"),
 			       STR("/.local/state"), arena, err);
@@ -106,17 +111,17 @@ int places_find(struct places *places, const struct settings *set, const struct 
 	if (r == 0)
 		r = directory_find(&found.cache, set, SETTING_PATHS_CACHE, environment, STR("XDG_CACHE_HOME"),
 				   STR("/.cache"), arena, err);
-	if (r == 0 && log_dir.n > 0)
-		r = directory_find(&log_dir, set, SETTING_LOGGING_DIR, environment, STR(""), STR(""), arena,
-				   err);
+	found.log_dir = found.state;
+	if (r == 0 && settings_string(set, SETTING_LOGGING_DIR).n > 0)
+		r = directory_find(&found.log_dir, set, SETTING_LOGGING_DIR, environment, STR(""), STR(""),
+				   arena, err);
 	if (r < 0)
 		return r;
 	socket_find(&found, environment, arena);
 	found.lock = arena_printf(arena, "%s/daemon-%s.lock", found.state.p, found.key.p);
 	found.info = arena_printf(arena, "%s/daemon-%s.json", found.state.p, found.key.p);
 	found.token = arena_printf(arena, "%s/daemon-%s.token", found.state.p, found.key.p);
-	found.log = arena_printf(arena, "%s/daemon-%s.log", log_dir.n > 0 ? log_dir.p : found.state.p,
-				 found.key.p);
+	found.log = arena_printf(arena, "%s/daemon-%s.log", found.log_dir.p, found.key.p);
 	*places = found;
 	return 0;
 }
@@ -143,5 +148,27 @@ int places_prepare(const struct places *places, struct err *err)
 		r = make_private(places->cache, err);
 	if (r == 0 && !str_eq(places->socket_dir, places->state))
 		r = directory_make_private(places->socket_dir.p, err);
+	/* Of one that is there others may be meant to read the logs. */
+	if (r == 0 && access(places->log_dir.p, F_OK) < 0)
+		r = directory_make_private(places->log_dir.p, err);
 	return r;
+}
+
+bool places_follow_daemon(struct places *places, struct arena *arena)
+{
+	_cleanup_json_ struct json_doc doc = { 0 };
+	struct str text, socket;
+
+	if (str_eq(places->socket_dir, places->state) || file_read(places->info.p, INFO_MAX, &text, NULL) < 0)
+		return false;
+	if (json_parse(&doc, text, NULL, NULL) == 0) {
+		socket = json_str(json_get(json_root(&doc), STR("socket")));
+		if (socket.n > 0 && !str_eq(socket, places->socket)) {
+			places->socket = arena_copy(arena, socket);
+			free((char *)text.p);
+			return true;
+		}
+	}
+	free((char *)text.p);
+	return false;
 }

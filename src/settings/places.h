@@ -27,15 +27,21 @@ struct places {
 	struct str lock;       /* <state>/daemon-<key>.lock: held by the running daemon */
 	struct str info;       /* <state>/daemon-<key>.json: what the running daemon says about itself */
 	struct str token;      /* <state>/daemon-<key>.token: the bearer token of its TCP listener, 0600 */
-	struct str log;	       /* <logging.dir or state>/daemon-<key>.log */
+	struct str log_dir;    /* logging.dir, or the state directory */
+	struct str log;	       /* <log_dir>/daemon-<key>.log */
 };
 
-/* Computes them; touches nothing. ERR_INVALID when neither a setting nor $HOME says where. */
+/* Computes them; touches nothing. ERR_INVALID when neither a setting nor $HOME says where; a $HOME that is
+ * not absolute counts as none. */
 int places_find(struct places *places, const struct settings *set, const struct config *config,
 		const struct environment *environment, struct arena *arena, struct err *err);
 
-/* Creates the directories with mode 0700. A state or cache directory of ours that is open to others is
- * closed; one that belongs to somebody else is ERR_DENIED. */
+/* Creates the directories with mode 0700, the log's only where none is. A state or cache directory of ours
+ * that is open to others is closed; one that belongs to somebody else is ERR_DENIED. */
 int places_prepare(const struct places *places, struct err *err);
+
+/* A daemon whose socket is under its own $TMPDIR listens elsewhere for who has another. Takes the path that
+ * its info file says; false, and nothing is changed, when that is no other. */
+bool places_follow_daemon(struct places *places, struct arena *arena);
 
 #endif

@@ -96,6 +96,12 @@ static void a_place_must_be_known_and_absolute(void **state)
 			    "MCPX_PATHS_STATE");
 	assert_int_equal(find(w, &relative, "x"), ERR_INVALID);
 	assert_string_equal(w->err.message, "paths.state: \"s\" must be an absolute path");
+	assert_int_equal(find(w, &ENVIRONMENT("HOME=h"), "x"), ERR_INVALID);
+	assert_string_equal(w->err.message,
+			    "neither paths.state nor $HOME is set, so there is no directory to use: set "
+			    "MCPX_PATHS_STATE");
+	assert_int_equal(find(w, &ENVIRONMENT("HOME=h", "MCPX_STATE_DIR=~/s"), "x"), ERR_INVALID);
+	assert_string_equal(w->err.message, "paths.state: \"~/s\" must be an absolute path");
 }
 
 static void the_key_is_the_set_of_files_and_not_their_contents(void **state)
@@ -164,6 +170,38 @@ static void a_long_socket_path_moves_to_a_short_directory(void **state)
 	assert_true(str_starts_with(w->places.socket, STR("/tmp/")));
 }
 
+static void a_daemon_elsewhere_is_followed(void **state)
+{
+	struct world *w = *state;
+	struct environment near = ENVIRONMENT(entry(w, "HOME", "/h"), entry(w, "MCPX_STATE_DIR", "/s"));
+	struct environment far = ENVIRONMENT(
+		entry(w, "HOME", "/h"), entry(w, "TMPDIR", "/t"),
+		entry(w, "MCPX_STATE_DIR",
+		      "/a-state-directory-whose-name-is-much-too-long-to-be-followed-by-a-socket"));
+	struct str socket;
+
+	assert_int_equal(find(w, &far, "a"), 0);
+	socket = w->places.socket;
+	assert_false(places_follow_daemon(&w->places, &w->scratch.arena));
+	assert_int_equal(places_prepare(&w->places, NULL), 0);
+	static const char *const silent[] = { "", "{\"socket\":", "{\"pid\":1}", "{\"socket\":7}" };
+
+	for (size_t i = 0; i < ARRAY_LEN(silent); i++) {
+		scratch_write(&w->scratch, w->places.info.p + w->scratch.root.n + 1, silent[i]);
+		assert_false(places_follow_daemon(&w->places, &w->scratch.arena));
+		assert_true(str_eq(w->places.socket, socket));
+	}
+	scratch_write(&w->scratch, w->places.info.p + w->scratch.root.n + 1, "{\"socket\":\"/u/x.sock\"}");
+	assert_true(places_follow_daemon(&w->places, &w->scratch.arena));
+	assert_string_equal(w->places.socket.p, "/u/x.sock");
+	assert_false(places_follow_daemon(&w->places, &w->scratch.arena));
+	/* Where the state directory has room for it, there is no other place. */
+	assert_int_equal(find(w, &near, "a"), 0);
+	assert_int_equal(places_prepare(&w->places, NULL), 0);
+	scratch_write(&w->scratch, w->places.info.p + w->scratch.root.n + 1, "{\"socket\":\"/u/x.sock\"}");
+	assert_false(places_follow_daemon(&w->places, &w->scratch.arena));
+}
+
 static unsigned mode_of(struct str path)
 {
 	struct stat st;
@@ -184,6 +222,21 @@ static void directories_are_made_and_closed(void **state)
 	assert_int_equal(mode_of(w->places.state), 0700);
 	assert_int_equal(mode_of(w->places.cache), 0700);
 	assert_int_equal(places_prepare(&w->places, NULL), 0);
+}
+
+/* One that is there is left as it is: its owner may want others to read the logs. */
+static void the_logs_directory_is_made_where_none_is(void **state)
+{
+	struct world *w = *state;
+	struct environment environment =
+		ENVIRONMENT(entry(w, "HOME", "/h"), entry(w, "MCPX_LOGGING_DIR", "/l/m"));
+
+	assert_int_equal(find(w, &environment, "a"), 0);
+	assert_int_equal(places_prepare(&w->places, NULL), 0);
+	assert_int_equal(mode_of(w->places.log_dir), 0700);
+	assert_int_equal(chmod(w->places.log_dir.p, 0755), 0);
+	assert_int_equal(places_prepare(&w->places, NULL), 0);
+	assert_int_equal(mode_of(w->places.log_dir), 0755);
 }
 
 static void a_directory_of_somebody_else_is_refused(void **state)
@@ -212,7 +265,9 @@ int main(void)
 		IN_WORLD(the_key_is_the_set_of_files_and_not_their_contents),
 		IN_WORLD(a_daemons_files_carry_its_key),
 		IN_WORLD(a_long_socket_path_moves_to_a_short_directory),
+		IN_WORLD(a_daemon_elsewhere_is_followed),
 		IN_WORLD(directories_are_made_and_closed),
+		IN_WORLD(the_logs_directory_is_made_where_none_is),
 		IN_WORLD(a_directory_of_somebody_else_is_refused),
 	};
 

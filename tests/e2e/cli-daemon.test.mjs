@@ -210,3 +210,16 @@ test('a reader that has enough ends a command in silence', async (t) => {
 		assert.equal(stderr, '');
 	}
 });
+
+test('a daemon whose socket is under another TMPDIR is found all the same', async (t) => {
+	const scratch = newHome(t);
+	scratch.env.MCPX_STATE_DIR = scratch.path('a-state-directory-whose-name-leaves-no-room-for-a-socket-'.padEnd(120, 'x'));
+	const pid = async (TMPDIR) => (fs.mkdirSync(TMPDIR, { recursive: true }), (await runJson(scratch, ['health', '--json'], { env: { TMPDIR } })).pid);
+	const [one, other] = [scratch.path('one'), scratch.path('other')];
+	fs.mkdirSync(one);
+	assert.equal((await run(scratch, ['ls'], { env: { TMPDIR: one } })).status, 0);
+	assert.equal(await pid(other), await pid(one));
+	// Scripts are told the socket, too.
+	assert.equal((await run(scratch, ['exec', 'return (await search("x")).length >= 0'], { env: { TMPDIR: other } })).stdout, 'true\n');
+	assert.equal((await run(scratch, ['stop'], { env: { TMPDIR: other } })).stdout, 'the daemon has stopped\n');
+});
