@@ -2,6 +2,7 @@
 """Makes the C table of operations from operations.json: generate.py operations.json ids.h table.c"""
 
 import json
+import re
 import sys
 
 FLAGS = {"mutates", "destroys", "repeats", "streams", "administers", "text", "body", "relays", "open"}
@@ -41,10 +42,11 @@ def input_row(operation, name, spec):
     if shown != tool_name and kind != "string":
         fail(operation, f"input {name} is no string, so its tool cannot take a list of them")
     minimum = spec.get("minimum")
+    value = spec.get("value", "N" if kind in ("integer", "number") else re.sub("([A-Z])", r"_\1", name).upper())
     return (
         f"\t{{ {text(name)}, {{ {', '.join(aliases) if aliases else '{ NULL, 0 }'} }},\n"
         f"\t  {text(tool_name)}, {str(shown != tool_name).lower()},\n"
-        f"\t  {text(spec['description'])}, {text('|'.join(spec.get('enum', [])))},\n"
+        f"\t  {text(spec['description'])}, {text('|'.join(spec.get('enum', [])))}, {text(value)},\n"
         f"\t  INPUT_{PLACES[place]}, INPUT_{kind.upper()}, INPUT_{COMMANDS[spec.get('cli', 'flag')]},\n"
         f"\t  {str(spec.get('required', False)).lower()}, {str(minimum is not None).lower()}, {minimum or 0} }},\n"
     )

@@ -42,6 +42,7 @@ struct operation_input {
 	bool tool_list;	       /* ... and as an array of strings */
 	struct str description;
 	struct str choices; /* the words of an enum, with "|" between them; empty: free */
+	struct str value;   /* what stands for it in the help: "FILE" */
 	enum input_place place;
 	enum input_kind kind;
 	enum input_command command;

@@ -288,7 +288,7 @@ static int take_positional(struct parser *parser, const char *word)
 
 	if (input) {
 		parser->positional++;
-		return value_set(parser, input, input->name, str_of(word));
+		return value_set(parser, input, input->value, str_of(word));
 	}
 	if (!command_rest(command))
 		return err_set(parser->err, ERR_INVALID, "%s: `mcpx %.*s` takes %s", QUOTE(str_of(word)),
@@ -393,7 +393,7 @@ int arguments_check(const struct arguments *arguments, struct err *err)
 		if (!input->required || given || input->command == INPUT_NOT_ON_COMMAND_LINE)
 			continue;
 		return err_set(err, ERR_INVALID, "`mcpx %.*s` needs %.*s: %.*s", STR_ARG(command->words),
-			       STR_ARG(input->name), STR_ARG(input->description));
+			       STR_ARG(input->value), STR_ARG(input->description));
 	}
 	return 0;
 }

@@ -124,6 +124,8 @@ static void test_every_command_is_found_by_its_words(void **state)
 		assert_ptr_equal(command_find(command->words), command);
 		assert_non_null(command->run);
 		assert_true(command->summary.n > 0);
+		for (size_t k = 0; k < command->input_count; k++)
+			assert_true(command->inputs[k].value.n > 0);
 		for (size_t g = 0; g < command_group_count; g++)
 			grouped |= str_eq(command_groups[g].name, command->group);
 		if (!grouped)
@@ -293,8 +295,8 @@ static void test_mistakes(void **state)
 		       "unknown flag \"--timeout-msec\"; did you mean --timeout-ms?");
 	assert_refused("mcpx ls --pol-max 3", "unknown flag \"--pol-max\"; did you mean --pool-max?");
 	assert_refused("mcpx --versoin", "unknown flag \"--versoin\"; did you mean --version?");
-	assert_refused("mcpx search", "`mcpx search` needs q: the words");
-	assert_refused("mcpx artifact get", "`mcpx artifact get` needs id: its handle");
+	assert_refused("mcpx search", "`mcpx search` needs WORDS: the words");
+	assert_refused("mcpx artifact get", "`mcpx artifact get` needs ID: its handle");
 	assert_refused("mcpx ls more", "\"more\": `mcpx ls` takes no argument");
 	assert_refused("mcpx artifact get a b", "\"b\": `mcpx artifact get` takes no further argument");
 	assert_refused("mcpx search --limit",

@@ -11,8 +11,9 @@
 
 enum {
 	INDENT = 2,
-	NAME_COLUMN = 26, /* where descriptions begin, as far as names leave room */
-	PLAIN_WIDTH = 100 /* lines of help that go to no terminal */
+	NAME_COLUMN = 26,		/* where descriptions begin, as far as names leave room */
+	NARROW_WIDTH = 2 * NAME_COLUMN, /* below it descriptions have lines of their own */
+	PLAIN_WIDTH = 100		/* lines of help that go to no terminal */
 };
 
 /* -- laying out ------------------------------------------------------------------------------------------ */
@@ -50,6 +51,8 @@ static void wrapped(const struct cli *cli, struct buf *out, struct str text, siz
 
 void help_entry(const struct cli *cli, struct buf *out, struct str name, struct str description)
 {
+	bool narrow = cli->out.width && cli->out.width < NARROW_WIDTH;
+	size_t begin = narrow ? 2 * INDENT : NAME_COLUMN;
 	size_t column = INDENT + display_width(name);
 
 	blanks(out, INDENT);
@@ -58,12 +61,12 @@ void help_entry(const struct cli *cli, struct buf *out, struct str name, struct 
 		buf_append_char(out, '\n');
 		return;
 	}
-	if (column + 1 > NAME_COLUMN) {
+	if (narrow || column + 1 > NAME_COLUMN) {
 		buf_append_char(out, '\n');
 		column = 0;
 	}
-	blanks(out, NAME_COLUMN - column);
-	wrapped(cli, out, description, NAME_COLUMN, NAME_COLUMN);
+	blanks(out, begin - column);
+	wrapped(cli, out, description, begin, begin);
 }
 
 void help_heading(const struct cli *cli, struct buf *out, struct str title)
@@ -74,25 +77,6 @@ void help_heading(const struct cli *cli, struct buf *out, struct str title)
 }
 
 /* -- one command ----------------------------------------------------------------------------------------- */
-
-static void upper(struct buf *out, struct str name)
-{
-	for (size_t i = 0; i < name.n; i++) {
-		char c = name.p[i];
-
-		buf_append_char(out, c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c);
-	}
-}
-
-static void value_word(const struct operation_input *input, struct buf *out)
-{
-	if (input->choices.n)
-		buf_append(out, input->choices);
-	else if (input->kind == INPUT_INTEGER || input->kind == INPUT_NUMBER)
-		buf_append(out, STR("N"));
-	else
-		upper(out, input->name);
-}
 
 static void alias_spelling(struct str alias, struct buf *out)
 {
@@ -108,7 +92,7 @@ void help_spelling(const struct operation_input *input, struct buf *out)
 	char storage[COMMAND_FLAG_MAX];
 
 	if (input->command == INPUT_POSITIONAL || input->command == INPUT_REST) {
-		upper(out, input->name);
+		buf_append(out, input->value);
 		if (input->command == INPUT_REST)
 			buf_append(out, STR("..."));
 		return;
@@ -121,7 +105,7 @@ void help_spelling(const struct operation_input *input, struct buf *out)
 	if (input->kind == INPUT_BOOLEAN)
 		return;
 	buf_append_char(out, ' ');
-	value_word(input, out);
+	buf_append(out, input->choices.n ? input->choices : input->value);
 }
 
 void help_usage(const struct command *command, struct buf *out)
@@ -161,14 +145,6 @@ static void input_entries(struct cli *cli, const struct command *command, bool f
 		help_spelling(input, &name);
 		help_entry(cli, out, buf_str(&name), input->description);
 	}
-}
-
-static bool words_have(const struct setting_words *words, struct str word)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (str_eq(words->words[i], word))
-			return true;
-	return false;
 }
 
 struct str help_setting_value(const struct setting_declaration *setting)
@@ -223,7 +199,7 @@ static void setting_entries(struct cli *cli, const struct command *command, stru
 
 		buf_init(&name, SHOW_MAX);
 		buf_init(&text, SHOW_MAX);
-		if (!words_have(&declaration->alias_commands, command->words) ||
+		if (!setting_words_have(&declaration->alias_commands, command->words) ||
 		    command_find_flag(command, declaration->flag_aliases.words[0]))
 			continue;
 		if (!any)

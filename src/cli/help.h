@@ -14,7 +14,7 @@
  * the exit status. */
 int help_show(struct cli *cli, struct str words);
 
-/* "mcpx call [flags] TOOL [ARGS...]" */
+/* "mcpx call [flags] TOOL [ARGUMENTS...]" */
 void help_usage(const struct command *command, struct buf *out);
 
 /* How an input is spelled on the command line: "--timeout-ms N", "TOOL". */

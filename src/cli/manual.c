@@ -25,7 +25,7 @@ static const struct str description[] = {
 	STR_INIT(
 		"A first word that is no command but the path or the name of a script runs that script, as `mcpx run` does."),
 	STR_INIT(
-		"With `--json` a command prints one JSON document, also when it fails; bytes and program text come as they are."),
+		"With `--json` a command prints one JSON document, also when it fails; the bytes of artifacts and the scripts of shells come as they are."),
 };
 
 static const struct entry variables[] = {

@@ -22,21 +22,6 @@ static void write_flag(struct buf *out, struct str name)
 	buf_append(out, STR("\\fR"));
 }
 
-/* Names of values are in upper case, as in the help. */
-static void write_upper(struct buf *out, struct str name)
-{
-	buf_append(out, STR("\\fI"));
-	for (size_t i = 0; i < name.n; i++) {
-		char c = name.p[i];
-
-		if (c >= 'A' && c <= 'Z')
-			buf_append_char(out, '_');
-		c = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-		roff_append(out, str_make(&c, 1));
-	}
-	buf_append(out, STR("\\fR"));
-}
-
 /* "a|b|c", each in bold */
 static void write_choices(struct buf *out, struct str choices)
 {
@@ -55,10 +40,8 @@ static void write_value(struct buf *out, const struct operation_input *input)
 {
 	if (input->choices.n)
 		write_choices(out, input->choices);
-	else if (input->kind == INPUT_INTEGER || input->kind == INPUT_NUMBER)
-		roff_font(out, ROFF_ITALIC, STR("N"));
 	else
-		write_upper(out, input->name);
+		roff_font(out, ROFF_ITALIC, input->value);
 }
 
 /* -- commands -------------------------------------------------------------------------------------------- */
@@ -70,7 +53,7 @@ static bool is_argument(const struct operation_input *input)
 
 static void write_argument(struct buf *out, const struct operation_input *input)
 {
-	write_upper(out, input->name);
+	roff_font(out, ROFF_ITALIC, input->value);
 	if (input->command == INPUT_REST)
 		buf_append(out, STR("..."));
 }
@@ -148,14 +131,6 @@ static void write_inputs(struct buf *out, const struct command *command, bool fl
 	}
 }
 
-static bool words_have(const struct setting_words *words, struct str word)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (str_eq(words->words[i], word))
-			return true;
-	return false;
-}
-
 static void write_setting_value(struct buf *out, const struct setting_declaration *setting)
 {
 	struct str name = help_setting_value(setting);
@@ -172,7 +147,7 @@ static void write_short_flags(struct buf *out, const struct command *command)
 	for (unsigned i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_declaration *setting = &setting_declarations[i];
 
-		if (!words_have(&setting->alias_commands, command->words) ||
+		if (!setting_words_have(&setting->alias_commands, command->words) ||
 		    command_find_flag(command, setting->flag_aliases.words[0]))
 			continue;
 		roff_entry(out);

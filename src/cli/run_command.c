@@ -382,7 +382,7 @@ int command_exec(struct cli *cli)
 			return err.code == ERR_INVALID ? cli_fail_usage(cli, &err) : cli_fail(cli, &err);
 	} else if (str_trim(spec.source).n == 0) {
 		err_set(&err, ERR_INVALID,
-			"`mcpx exec` needs source: the snippet, in quotes, or - for standard input");
+			"`mcpx exec` needs SOURCE: the snippet, in quotes, or - for standard input");
 		return cli_fail_usage(cli, &err);
 	}
 	return run_script(cli, &spec);

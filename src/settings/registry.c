@@ -2,7 +2,7 @@
 #include "settings/registry.h"
 #include "text/nearest.h"
 
-static bool words_have(const struct setting_words *words, struct str word)
+bool setting_words_have(const struct setting_words *words, struct str word)
 {
 	for (size_t i = 0; i < words->count; i++)
 		if (str_eq(words->words[i], word))
@@ -25,7 +25,7 @@ bool setting_find_env(struct str name, enum setting *ret_setting)
 	for (unsigned i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_declaration *d = &setting_declarations[i];
 
-		if (str_eq(d->env, name) || words_have(&d->env_aliases, name)) {
+		if (str_eq(d->env, name) || setting_words_have(&d->env_aliases, name)) {
 			*ret_setting = (enum setting)i;
 			return true;
 		}
@@ -36,7 +36,7 @@ bool setting_find_env(struct str name, enum setting *ret_setting)
 /* No list of commands means all of them. */
 static bool binds_on(const struct setting_words *commands, struct str command)
 {
-	return commands->count == 0 || words_have(commands, command);
+	return commands->count == 0 || setting_words_have(commands, command);
 }
 
 bool setting_find_flag(struct str flag, struct str command, enum setting *ret_setting)
@@ -47,7 +47,7 @@ bool setting_find_flag(struct str flag, struct str command, enum setting *ret_se
 		if (!binds_on(&d->commands, command))
 			continue;
 		if (str_eq(d->flag, flag) ||
-		    (words_have(&d->flag_aliases, flag) && binds_on(&d->alias_commands, command))) {
+		    (setting_words_have(&d->flag_aliases, flag) && binds_on(&d->alias_commands, command))) {
 			*ret_setting = (enum setting)i;
 			return true;
 		}

@@ -79,6 +79,8 @@ struct str setting_suggestion(struct str path);
 /* The environment name that looks most like `name`, or empty: for a variable that is nobody's. */
 struct str setting_env_suggestion(struct str name);
 
+bool setting_words_have(const struct setting_words *words, struct str word);
+
 const char *setting_kind_name(enum setting_kind kind);
 const char *setting_scope_name(enum setting_scope scope);
 

@@ -20,9 +20,9 @@ function newHome(t) {
 
 const quote = (word) => `'${word.replaceAll("'", `'\\''`)}'`;
 
-// Starts `mcpx ARGS...` on a terminal of 80 columns. Its output has \n for the terminal's \r\n.
-function onTerminal(scratch, args, { env = {}, redirect = '' } = {}) {
-	const command = `stty cols 80 rows 24; exec ${[mcpx, ...args].map(quote).join(' ')} ${redirect}`;
+// Starts `mcpx ARGS...` on a terminal. Its output has \n for the terminal's \r\n.
+function onTerminal(scratch, args, { env = {}, redirect = '', columns = 80 } = {}) {
+	const command = `stty cols ${columns} rows 24; exec ${[mcpx, ...args].map(quote).join(' ')} ${redirect}`;
 	const child = start(scratch, 'script', ['-qec', command, '/dev/null'], { env, stdin: null });
 	child.shown = child.finished.then((result) => {
 		child.stdin.destroy();
@@ -74,6 +74,16 @@ test('long lines are cut at the width of the terminal, and JSON is laid out', as
 	for (const line of stdout.split('\n')) assert.ok([...line].length <= 80, line);
 	assert.match((await shown(scratch, ['health', '--json'])).stdout, /^\{\n {2}"status": "ok",\n/);
 	assert.match((await run(scratch, ['health', '--json'])).stdout, /^\{"status":"ok",.*\}\n$/);
+});
+
+test('help is broken to fit, also where there is little room', async (t) => {
+	const scratch = newHome(t);
+	for (const columns of [80, 40]) {
+		const { stdout } = await shown(scratch, ['help', 'ls', '--color=never'], { columns });
+		for (const line of stdout.split('\n')) assert.ok(line.length <= columns, line);
+	}
+	const { stdout } = await shown(scratch, ['help', 'run', '--color=never'], { columns: 40 });
+	assert.match(stdout, /^ {2}--session SESSION\n {4}the session whose instances are used$/m);
 });
 
 test('the progress of a call is a line that comes and goes', async (t) => {
