@@ -6,17 +6,18 @@
  * its answer to the shell:
  *
  *	bash LINE TEXT
- *		LINE is the command line up to the cursor, quotes and all, and TEXT its end that bash will replace,
- *		which begins behind the last of the characters in COMP_WORDBREAKS, such as "=" and ":". The answer
- *		is a line "nospace", "files" or "-", a line with the number of bytes of TEXT that stand before a
- *		file's name, and the replacements for TEXT, quoted as LINE is.
+ *		LINE is the command line up to the cursor, quotes and all, and TEXT its end that bash will
+ *		replace, which begins behind the last of the characters in COMP_WORDBREAKS, such as "=" and
+ *		":". The answer is a line "nospace", "files" or "-", a line with the number of bytes of TEXT
+ *		that stand before a file's name, and the replacements for TEXT, quoted as LINE is.
  *	zsh WORD... PREFIX
- *		Without quotes, the program first. The answer is a line with the number of bytes of PREFIX before a
- *		file's name, or "-" for no file, then the words as _describe takes them ("word:note" with
- *		backslashes before backslashes and colons), each behind a "w", or an "o" when no blank is to follow.
+ *		Without quotes, the program first. The answer is a line with the number of bytes of PREFIX
+ *		before a file's name, or "-" for no file, then the words as _describe takes them ("word:note"
+ *		with backslashes before backslashes and colons), each behind a "w", or an "o" when no blank
+ *		is to follow.
  *	fish WORD... TOKEN
- *		The words without quotes, the program first; the token with its quotes. The answer is the same line
- *		as for zsh, then "word<tab>note".
+ *		The words without quotes, the program first; the token with its quotes. The answer is the
+ *		same line as for zsh, then "word<tab>note".
  *
  * zsh and fish match candidates with the word in ways that users configure, so they get all; bash gets those
  * that begin like the word.

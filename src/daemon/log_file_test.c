@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "daemon/log_file.h"
 #include "io/files.h"
+#include "io/loop.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +138,7 @@ static void test_line_that_cannot_be_written_is_counted(void **state)
 	log_file_close(&file);
 }
 
-static void limit(int resource, rlim_t most)
+static void limit(unsigned resource, rlim_t most)
 {
 	struct rlimit both;
 
@@ -172,7 +173,7 @@ static void test_a_line_that_was_cut_gets_an_end(void **state)
 	struct place *place = *state;
 	struct log_file file;
 
-	assert_ptr_not_equal(signal(SIGXFSZ, SIG_IGN), SIG_ERR);
+	assert_int_equal(signal_ignore(SIGXFSZ, NULL), 0);
 	assert_int_equal(log_file_open(&file, place->path, 100, 0, NULL), 0);
 	log_file_write(&file, STR("one\n"));
 	limit(RLIMIT_FSIZE, 8);

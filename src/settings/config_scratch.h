@@ -1,6 +1,6 @@
 /*
  * config_scratch.h - a directory with configuration files of a test's own, and what they are read as: for the
- * tests of configurations.
+ * tests of configurations, which include cmocka.h before it.
  */
 #ifndef SETTINGS_CONFIG_SCRATCH_H
 #define SETTINGS_CONFIG_SCRATCH_H
@@ -8,11 +8,6 @@
 #include "base/base.h"
 #include "settings/config.h"
 #include "settings/scratch.h"
-
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 /* A test's own world: a directory in which HOME is a folder, so that nothing of the machine's is found (but
  * /etc). */

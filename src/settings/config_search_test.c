@@ -1,6 +1,11 @@
 #include "base/base.h"
 #include "settings/config.h"
 
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "settings/config_scratch.h"
 
 static void files_are_searched_upwards_and_then_at_home(void **state)

@@ -1,6 +1,11 @@
 #include "base/base.h"
 #include "settings/config.h"
 
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "settings/config_scratch.h"
 
 static void a_server_is_read_whole(void **state)

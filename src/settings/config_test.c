@@ -1,6 +1,10 @@
 #include "base/base.h"
 #include "settings/config.h"
 
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include <sys/time.h>
 
 #include "settings/config_scratch.h"
