@@ -122,8 +122,9 @@ void http_connection_drop(struct http_connection *c)
 
 bool http_connection_refuse(struct http_connection *c, bool incomplete_only)
 {
-	if (c->state != CONNECTION_REQUEST || c->answer != ANSWER_NONE ||
-	    (incomplete_only && c->body.complete))
+	bool unanswered = c->state == CONNECTION_REQUEST && c->answer == ANSWER_NONE;
+
+	if (c->state != CONNECTION_HEAD && (!unanswered || (incomplete_only && c->body.complete)))
 		return false;
 	http_answer_refuse(c, 503, "The server is shutting down.");
 	return true;

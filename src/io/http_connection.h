@@ -186,8 +186,8 @@ void http_connection_watch(struct http_connection *c);
 /* The request ends without an answer of its handler, who is told if it does not know. */
 void http_connection_tell_gone(struct http_connection *c);
 
-/* 503 for a request that nobody has answered, unless it is complete and `incomplete_only` is set. True when
- * it was one. */
+/* 503 for a request, however much of it has come, that nobody has answered, unless it is complete and
+ * `incomplete_only` is set. True when it was one. */
 bool http_connection_refuse(struct http_connection *c, bool incomplete_only);
 
 /* Ends it now; a handler that still has its request is told. */

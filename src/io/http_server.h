@@ -97,8 +97,8 @@ int http_server_listen(struct http_server *server, int fd, bool local, struct er
  */
 void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*drained)(void *context),
 		       void *context);
-/* For a drain: answers requests whose bodies have not come completely, so that no handler can have answered
- * them, with 503 now. */
+/* For a drain: answers requests whose heads or bodies have not come completely, so that no handler can have
+ * answered them, with 503 now. */
 void http_server_refuse_incomplete(struct http_server *server);
 /* Drops every connection (`gone` is called for requests that were not answered) and closes the listeners. */
 void http_server_free(struct http_server **server);

@@ -207,7 +207,7 @@ static void test_free_when_the_grace_is_over(void **state)
 /* What cannot be answered, because it has not come, is refused; the others go on. */
 static void test_drain_refuses_incomplete(void **state)
 {
-	struct peer whole, half;
+	struct peer whole, half, head;
 
 	(void)state;
 	drained_count = 0;
@@ -217,8 +217,13 @@ static void test_drain_refuses_incomplete(void **state)
 	peer_connect_and_send(&whole, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	while (bench.requests < 2)
 		bench_run(&bench);
+	peer_connect_and_send(&head, &bench, "GET / HT");
+	bench_settle(&bench);
 	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
 	http_server_refuse_incomplete(bench.server);
+	peer_expect(&head, UNAVAILABLE);
+	peer_expect_closed(&head);
+	peer_close(&head);
 	peer_expect(&half, UNAVAILABLE);
 	peer_expect_closed(&half);
 	assert_int_equal(bench.gone, 1);
