@@ -78,7 +78,7 @@ struct door_exchange {
 
 	size_t expected, answered;
 	bool batch;
-	struct buf answers;   /* of a batch, so far */
+	struct buf answers;   /* of a batch, so far: "[..."; never fails */
 	struct events events; /* once streaming */
 	bool streaming;
 	struct replay_id stream; /* once streaming what can be resumed */

@@ -210,6 +210,30 @@ static void batches_are_answered_as_arrays(void **state)
 							       "\"id\":1,\"result\":{\"a\":1}}]");
 }
 
+#define HI(id) HEAD "\"id\":" id ",\"result\":" TEXT("hi") "}"
+
+/* Tools have run: what they gave arrives. */
+static void a_batch_that_is_too_long_for_one_text_becomes_events(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-03-26"));
+	server.limits.answer_max = sizeof("[" HI("1") "," HI("2") "]") - 1;
+	post_in_session("[" CALL("1", "echo") "," CALL("2", "echo") "]");
+	expect_json("200 OK", "[" HI("1") "," HI("2") "]");
+	server.limits.answer_max--;
+	post_in_session("[" CALL("1", "echo") "," CALL("2", "echo") "]");
+	peer_expect(&peer, STREAM_HEAD);
+	expect_event(&peer, "[" HI("1") "]");
+	expect_event(&peer, HI("2"));
+	peer_expect(&peer, "0\r\n\r\n");
+	/* Not even one with its brackets. */
+	server.limits.answer_max = sizeof("[" HI("1")) - 1;
+	post_in_session("[" CALL("1", "echo") "]");
+	peer_expect(&peer, STREAM_HEAD);
+	expect_event(&peer, HI("1"));
+	peer_expect(&peer, "0\r\n\r\n");
+}
+
 static void other_revisions_have_no_batches(void **state)
 {
 	(void)state;
@@ -863,6 +887,7 @@ int main(void)
 		RIGGED(malformed_messages_are_bad_requests),
 		RIGGED(a_body_over_the_limit_is_413),
 		RIGGED(batches_are_answered_as_arrays),
+		RIGGED(a_batch_that_is_too_long_for_one_text_becomes_events),
 		RIGGED(other_revisions_have_no_batches),
 		RIGGED(progress_makes_the_answer_a_stream),
 		RIGGED(progress_within_a_batch_turns_it_into_events),

@@ -192,7 +192,7 @@ static void start_streaming(struct door_exchange *exchange)
 	events_start(&exchange->events, exchange->request, exchange->door->loop,
 		     exchange->door->options.keep_alive_ms, exchange_room);
 	make_resumable(exchange);
-	if (exchange->answers.n && !buf_failed(&exchange->answers)) {
+	if (exchange->answers.n) {
 		buf_append_char(&exchange->answers, ']');
 		exchange_emit(exchange, &exchange->answers, false);
 		buf_clear(&exchange->answers, 0);
@@ -206,18 +206,6 @@ static void end_streaming(struct door_exchange *exchange)
 		exchange_finish(exchange);
 }
 
-static void respond_batch(struct door_exchange *exchange)
-{
-	struct buf *answers = &exchange->answers;
-
-	if (buf_append_char(answers, ']') == 0) {
-		respond_json(exchange, 200, answers, false);
-		return;
-	}
-	exchange_refuse(exchange, 200, (struct str){ 0 }, MCP_INTERNAL_ERROR,
-			STR("the answers of the batch are too long together: send fewer messages at once"));
-}
-
 /* Ends the answer when all has come. A request that was cancelled has no response; its stream is empty. */
 static void exchange_check(struct door_exchange *exchange)
 {
@@ -228,17 +216,24 @@ static void exchange_check(struct door_exchange *exchange)
 		return;
 	}
 	if (!exchange->streaming && exchange->answers.n) {
-		respond_batch(exchange);
+		buf_append_char(&exchange->answers, ']');
+		respond_json(exchange, 200, &exchange->answers, false);
 		return;
 	}
 	start_streaming(exchange);
 	end_streaming(exchange);
 }
 
-static void collect_answer(struct door_exchange *exchange, struct str text)
+/* What does not fit into one text with the others, its brackets included, makes a stream of the answer. */
+static void collect_answer(struct door_exchange *exchange, struct buf *text)
 {
+	if (exchange->answers.n + text->n + sizeof("[]") - 1 > exchange->answers.max) {
+		start_streaming(exchange);
+		exchange_emit(exchange, text, false);
+		return;
+	}
 	buf_append_char(&exchange->answers, exchange->answers.n ? ',' : '[');
-	buf_append(&exchange->answers, text);
+	buf_append(&exchange->answers, buf_str(text));
 }
 
 static void send_answer(struct door_exchange *exchange, const struct mcp_outgoing *outgoing)
@@ -248,7 +243,7 @@ static void send_answer(struct door_exchange *exchange, const struct mcp_outgoin
 	if (exchange->streaming)
 		exchange_emit(exchange, outgoing->text, false);
 	else if (exchange->batch && !outgoing->for_all)
-		collect_answer(exchange, buf_str(outgoing->text));
+		collect_answer(exchange, outgoing->text);
 	else
 		respond_json(exchange, status_of(exchange, outgoing), outgoing->text, outgoing->initialized);
 }
