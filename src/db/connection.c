@@ -18,7 +18,6 @@ static int code_of_result(int result)
 		return ERR_EXISTS;
 	switch (result & 0xff) {
 	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
 		return ERR_BUSY;
 	case SQLITE_CONSTRAINT:
 	case SQLITE_MISMATCH:
@@ -39,6 +38,20 @@ static int code_of_result(int result)
 	}
 }
 
+/* What the user can do, where SQLite's own words leave that open. */
+static const char *advice_for(int reason)
+{
+	switch (reason) {
+	case SQLITE_FULL:
+		return "; free space and try again";
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return "; the database is damaged: move its directory away to begin with an empty one";
+	default:
+		return "";
+	}
+}
+
 int db_fail(struct db *db, int result, const char *what, struct err *err)
 {
 	int reason = result & 0xff;
@@ -52,20 +65,8 @@ int db_fail(struct db *db, int result, const char *what, struct err *err)
 	if ((reason == SQLITE_IOERR || reason == SQLITE_CANTOPEN) && system != 0)
 		return err_set(err, code, "%s: %s: %s: %s", db->path, what, sqlite3_errmsg(db->handle),
 			       strerrordesc_np(system));
-	if (reason == SQLITE_CORRUPT || reason == SQLITE_NOTADB)
-		return err_set(
-			err, code,
-			"%s: %s: %s; the database is damaged: move its directory away to begin with an "
-			"empty one",
-			db->path, what, sqlite3_errmsg(db->handle));
-	return err_set(err, code, "%s: %s: %s", db->path, what, sqlite3_errmsg(db->handle));
-}
-
-int db_execute(struct db *db, const char *sql, struct err *err)
-{
-	int result = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
-
-	return result == SQLITE_OK ? 0 : db_fail(db, result, sql, err);
+	return err_set(err, code, "%s: %s: %s%s", db->path, what, sqlite3_errmsg(db->handle),
+		       advice_for(reason));
 }
 
 /*
@@ -122,23 +123,22 @@ static int set_cache(struct db *db, size_t cache_bytes, struct err *err)
 	size_t kibibytes = size_max(size_min(cache_bytes / 1024, INT32_MAX), 1);
 
 	snprintf(pragma, sizeof(pragma), "PRAGMA cache_size = -%zu", kibibytes);
-	return db_execute(db, pragma, err);
+	return db_run(db, pragma, err);
 }
 
-/* Where the file system cannot share memory between processes, SQLite keeps its rollback journal, which
- * promises no less. */
+/* Where the file system cannot share memory between processes, SQLite keeps its rollback journal: slower, and
+ * with `durable` as safe. */
 static int set_pragmas(struct db *db, const struct db_options *options, struct err *err)
 {
-	int r = db_execute(db, "PRAGMA journal_mode = WAL", err);
+	int r = db_run(db, "PRAGMA journal_mode = WAL", err);
 
 	if (r == 0)
-		r = db_execute(db,
-			       options->durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
-			       err);
+		r = db_run(db, options->durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+			   err);
 	if (r == 0)
-		r = db_execute(db, "PRAGMA cell_size_check = ON", err);
+		r = db_run(db, "PRAGMA cell_size_check = ON", err);
 	if (r == 0)
-		r = db_execute(db, "PRAGMA mmap_size = 0", err);
+		r = db_run(db, "PRAGMA mmap_size = 0", err);
 	if (r == 0)
 		r = set_cache(db, options->cache_bytes, err);
 	return r;

@@ -24,9 +24,6 @@ struct db {
 /* Fills `err` for an extended result code of SQLite on this connection: "path: what: SQLite's message". */
 int db_fail(struct db *db, int result, const char *what, struct err *err);
 
-/* A pragma or statement without rows of interest, told apart in messages by its own text. */
-int db_execute(struct db *db, const char *sql, struct err *err);
-
 /* Brings the schema from the version the file has to `count`. */
 int db_migrate(struct db *db, const char *const *migrations, size_t count, struct err *err);
 

@@ -3,8 +3,20 @@
  *
  * A database is opened in WAL mode with foreign keys, a busy time-out, a bounded page cache, no extensions,
  * no trusted schema and mode 0600. The schema is a list of numbered migrations, applied in one transaction
- * each; user_version says which were. A database of a newer program is refused. Every error message begins
- * with the file's path and carries SQLite's own words.
+ * each; user_version says which were. A migration that fails leaves the schema as it was before it.
+ *
+ * Every error message begins with the file's path, carries SQLite's own words and says what can be done. The
+ * codes are the same everywhere:
+ *
+ *	ERR_BUSY         another process held a lock for longer than `busy_ms`
+ *	ERR_EXISTS       a row with this key is there already (UNIQUE, PRIMARY KEY)
+ *	ERR_INVALID      another constraint of the schema forbids it; what has the path is no file
+ *	ERR_TOO_LARGE    a value is larger than SQLite's limit (by default 10^9 bytes)
+ *	ERR_DENIED       the file, or where it lies, cannot be written
+ *	ERR_NOT_FOUND    the directory it should be in is not there (db_open() only)
+ *	ERR_UNSUPPORTED  a newer program wrote it (db_open() only)
+ *	ERR_FULL         no space is left on the disk or in its quota
+ *	ERR_IO           all else: the disk fails, the file is damaged or is no database
  *
  * What a commit promises: it survives the end of this process, however that comes. With `durable` it is also
  * on the disk when db_commit() returns (synchronous = FULL: one fsync of the log per commit) and so survives
@@ -73,7 +85,9 @@ int64_t db_changes(const struct db *db);
 int64_t db_last_rowid(const struct db *db);
 
 /* Transactions: begin takes the write lock at once. A failed commit rolls back. Nesting is a BUG. A
- * rollback without a transaction does nothing, so that every failure may end in one. */
+ * rollback without a transaction does nothing, so that every failure may end in one, and every failure must:
+ * some (a full disk) have already taken back all that was done, and a commit without a transaction is a
+ * BUG. */
 int db_begin(struct db *db, struct err *err);
 int db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
@@ -101,7 +115,7 @@ struct db_worker *db_worker_new(struct loop *loop, struct db *db);
  * the loop and frees the worker. Nothing may be submitted any more. */
 void db_worker_close(struct db_worker *worker, void (*closed)(void *context), void *context);
 /* Queues a request. Its storage is on the heap and its own, as with struct job: `done` always comes, once,
- * and frees it. */
+ * and frees it. The queue takes what it is given: how many may wait is bounded by who submits. */
 void db_worker_submit(struct db_worker *worker, struct db_request *request, db_request_work *work,
 		      db_request_done *done);
 /* The owner has lost interest: `done` still comes, with cancelled = true. Work that has not begun is

@@ -2,8 +2,11 @@
 #include "db/connection.h"
 #include "db/directory_fixture.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <cmocka.h>
 
 static const char *const MIGRATIONS[] = {
@@ -95,6 +98,18 @@ static struct str ask_str(struct fixture *f, const char *sql)
 	value = db_column_str(s, 0, &f->arena);
 	db_reset(s);
 	return value;
+}
+
+static void fill_words(struct fixture *f, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct db_statement *s = db_prepare(
+			f->db, "INSERT INTO words (word, bytes) VALUES ('word' || ?1, zeroblob(1000))",
+			&f->err);
+
+		db_bind_int(s, 1, i);
+		assert_int_equal(db_step(s, &f->err), 0);
+	}
 }
 
 static mode_t mode_of(const char *path)
@@ -229,6 +244,111 @@ static void test_file_that_is_no_database(void **state)
 	assert_message(f,
 		       "PRAGMA journal_mode = WAL: file is not a database; the database is damaged: move its "
 		       "directory away to begin with an empty one");
+}
+
+/* Every page but the first, which has the header and the schema, is overwritten. */
+static void test_damaged_file(void **state)
+{
+	struct fixture *f = *state;
+	char junk[4096];
+	struct stat status;
+	int fd;
+
+	fill_words(f, 20);
+	db_close(&f->db);
+	fd = open(f->path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(fstat(fd, &status), 0);
+	memset(junk, 0xee, sizeof(junk));
+	for (off_t at = sizeof(junk); at < status.st_size; at += (off_t)sizeof(junk))
+		assert_int_equal(pwrite(fd, junk, sizeof(junk), at), sizeof(junk));
+	close(fd);
+	assert_int_equal(db_open(&f->db, f->path, &f->options, &f->err), 0);
+	assert_int_equal(db_run(f->db, "SELECT count(n) FROM words", &f->err), ERR_IO);
+	assert_message(
+		f,
+		"SELECT count(n) FROM words: database disk image is malformed; the database is damaged: move "
+		"its directory away to begin with an empty one");
+}
+
+/* The log of a database that is gone is not taken for the new one's. */
+static void test_log_that_outlived_its_file(void **state)
+{
+	struct fixture *f = *state;
+
+	fill_words(f, 20);
+	assert_int_equal(link(test_directory_path(&f->directory, "words.db-wal"),
+			      test_directory_path(&f->directory, "kept-wal")),
+			 0);
+	db_close(&f->db);
+	assert_int_equal(unlink(f->path), 0);
+	assert_int_equal(rename(test_directory_path(&f->directory, "kept-wal"),
+				test_directory_path(&f->directory, "words.db-wal")),
+			 0);
+	assert_int_equal(db_open(&f->db, f->path, &f->options, &f->err), 0);
+	assert_int_equal(ask_int(f, "SELECT count(*) FROM words"), 0);
+	assert_str(ask_str(f, "PRAGMA integrity_check"), "ok");
+}
+
+/* A failure in the middle of a transaction takes back all of it, and the database goes on. */
+static void assert_insert_fails(struct fixture *f, int code, const char *expected_end)
+{
+	static const char insert[] = "INSERT INTO words (word, bytes) VALUES ('large', zeroblob(200000))";
+	char expected[ERR_MESSAGE_MAX];
+
+	assert_int_equal(db_begin(f->db, &f->err), 0);
+	assert_int_equal(db_run(f->db, "INSERT INTO words (word) VALUES ('apple')", &f->err), 0);
+	assert_int_equal(db_run(f->db, insert, &f->err), code);
+	snprintf(expected, sizeof(expected), "%s: %s", insert, expected_end);
+	assert_message(f, expected);
+	db_rollback(f->db);
+}
+
+static void assert_goes_on(struct fixture *f)
+{
+	assert_int_equal(ask_int(f, "SELECT count(*) FROM words"), 0);
+	assert_int_equal(db_run(f->db, "INSERT INTO words (word) VALUES ('pear')", &f->err), 0);
+	reopen(f);
+	assert_int_equal(ask_int(f, "SELECT count(*) FROM words"), 1);
+	assert_str(ask_str(f, "PRAGMA integrity_check"), "ok");
+}
+
+static void test_full_disk(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(db_run(f->db, "PRAGMA max_page_count = 20", &f->err), 0);
+	assert_insert_fails(f, ERR_FULL, "database or disk is full; free space and try again");
+	assert_goes_on(f);
+}
+
+static void test_disk_that_fails(void **state)
+{
+	struct fixture *f = *state;
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old_action;
+	struct rlimit old, small;
+
+	assert_int_equal(sigaction(SIGXFSZ, &ignore, &old_action), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = (struct rlimit){ .rlim_cur = 100000, .rlim_max = old.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_insert_fails(f, ERR_IO, "disk I/O error: File too large");
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(sigaction(SIGXFSZ, &old_action, NULL), 0);
+	assert_goes_on(f);
+}
+
+/* Within one connection it is no other process that is in the way. */
+static void test_table_that_is_being_read(void **state)
+{
+	struct fixture *f = *state;
+	struct db_statement *s;
+
+	fill_words(f, 2);
+	s = db_prepare(f->db, "SELECT word FROM words", &f->err);
+	assert_int_equal(db_step(s, &f->err), 1);
+	assert_int_equal(db_run(f->db, "DROP TABLE words", &f->err), ERR_IO);
+	assert_message(f, "DROP TABLE words: database table is locked");
+	db_reset(s);
 }
 
 static void test_place_where_no_file_can_be(void **state)
@@ -410,6 +530,11 @@ int main(void)
 		TEST(test_migration_that_fails_leaves_nothing),
 		TEST(test_newer_database_is_refused),
 		TEST(test_file_that_is_no_database),
+		TEST(test_damaged_file),
+		TEST(test_log_that_outlived_its_file),
+		TEST(test_full_disk),
+		TEST(test_disk_that_fails),
+		TEST(test_table_that_is_being_read),
 		TEST(test_place_where_no_file_can_be),
 		TEST(test_statements_are_prepared_once),
 		TEST(test_values_come_back_as_they_went_in),

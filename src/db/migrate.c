@@ -36,7 +36,7 @@ static int apply(struct db *db, const char *migration, size_t at, struct err *er
 		return db_fail(db, result, "changing the schema", err);
 	BUG_ON(sqlite3_get_autocommit(db->handle));
 	snprintf(pragma, sizeof(pragma), "PRAGMA user_version = %zu", at + 1);
-	return db_execute(db, pragma, err);
+	return db_run(db, pragma, err);
 }
 
 static int migrate_one(struct db *db, const char *migration, size_t at, struct err *err)

@@ -151,7 +151,9 @@ void db_close(struct db **db)
 
 int db_run(struct db *db, const char *sql, struct err *err)
 {
-	return db_execute(db, sql, err);
+	int result = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+
+	return result == SQLITE_OK ? 0 : db_fail(db, result, sql, err);
 }
 
 int64_t db_changes(const struct db *db)
@@ -172,7 +174,7 @@ static bool in_transaction(const struct db *db)
 int db_begin(struct db *db, struct err *err)
 {
 	BUG_ON(in_transaction(db));
-	return db_execute(db, "BEGIN IMMEDIATE", err);
+	return db_run(db, "BEGIN IMMEDIATE", err);
 }
 
 int db_commit(struct db *db, struct err *err)
@@ -180,7 +182,7 @@ int db_commit(struct db *db, struct err *err)
 	int r;
 
 	BUG_ON(!in_transaction(db));
-	r = db_execute(db, "COMMIT", err);
+	r = db_run(db, "COMMIT", err);
 	if (r < 0)
 		db_rollback(db);
 	return r;
@@ -190,5 +192,5 @@ int db_commit(struct db *db, struct err *err)
 void db_rollback(struct db *db)
 {
 	if (in_transaction(db))
-		db_execute(db, "ROLLBACK", NULL);
+		db_run(db, "ROLLBACK", NULL);
 }
