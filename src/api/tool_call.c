@@ -465,7 +465,7 @@ static int take_caller(struct api_call *call, struct err *err)
 
 void api_tool_call(struct api_call *call)
 {
-	static const struct id_kind trace = { STR_INIT("trace id"), STR_INIT(""), 8 };
+	static const struct id_kind trace = { STR_INIT(""), 8 };
 	struct tool_call *state = arena_new(call->arena, struct tool_call);
 	bool relay = call->operation->id == OPERATION_CALL && api_input_bool(call, STR("relay"), false);
 	char storage[ID_TEXT_MAX];

@@ -4,7 +4,6 @@
 #include "base/time_text.h"
 
 const struct id_kind ARTIFACT_ID = {
-	.what = STR_INIT("artifact id"),
 	.prefix = STR_INIT("art-"),
 	.byte_count = ARTIFACT_ID_BYTES,
 };

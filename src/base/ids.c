@@ -1,7 +1,7 @@
 #include "base/base.h"
 #include "base/ids.h"
 #include "base/character.h"
-#include "base/quote.h"
+#include "base/err.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -54,19 +54,6 @@ bool id_valid(const struct id_kind *kind, struct str text)
 		if (!memchr(hex_digits, digits.p[i], sizeof(hex_digits) - 1))
 			return false;
 	return true;
-}
-
-int id_check(const struct id_kind *kind, struct str text, struct err *err)
-{
-	if (id_valid(kind, text))
-		return 0;
-	if (kind->prefix.n == 0)
-		return err_set(err, ERR_INVALID,
-			       "%s is not a valid %.*s: it has %zu lower-case hexadecimal digits",
-			       QUOTE(text), STR_ARG(kind->what), 2 * kind->byte_count);
-	return err_set(err, ERR_INVALID,
-		       "%s is not a valid %.*s: it is \"%.*s\" and %zu lower-case hexadecimal digits",
-		       QUOTE(text), STR_ARG(kind->what), STR_ARG(kind->prefix), 2 * kind->byte_count);
 }
 
 bool secret_eq(struct str given, struct str secret)

@@ -9,7 +9,6 @@
 #define BASE_IDS_H
 
 #include "base/base.h"
-#include "base/err.h"
 #include "base/str.h"
 
 enum {
@@ -19,7 +18,6 @@ enum {
 };
 
 struct id_kind {
-	struct str what;   /* for messages: "artifact id" */
 	struct str prefix; /* at most ID_PREFIX_MAX bytes; may be empty */
 	size_t byte_count; /* random bytes, 1..ID_BYTES_MAX; twice as many digits */
 };
@@ -29,9 +27,6 @@ struct str id_make(char storage[ID_TEXT_MAX], const struct id_kind *kind, const 
 
 /* Whether `text` is spelled like an id of this kind; upper-case digits are not. */
 bool id_valid(const struct id_kind *kind, struct str text);
-
-/* The same as an error: ERR_INVALID, and the message says what such an id looks like. */
-int id_check(const struct id_kind *kind, struct str text, struct err *err);
 
 /* Writes 2 * n lower-case digits to `out`, no NUL. */
 void hex_encode(char *out, const uint8_t *bytes, size_t n);

@@ -362,7 +362,7 @@ static void copy_spec(struct exec_process *process, const struct exec_spec *spec
 void exec_run_start(struct exec_run *run, struct loop *loop, const struct exec_spec *spec,
 		    const struct exec_events *events, void *owner)
 {
-	static const struct id_kind run_id = { STR_INIT("run id"), STR_INIT(""), 8 };
+	static const struct id_kind run_id = { STR_INIT(""), 8 };
 	struct exec_process *process = xnew(struct exec_process);
 
 	*run = (struct exec_run){ .events = events, .owner = owner, .process = process };

@@ -226,7 +226,7 @@ static void call_step(struct hub_call *call)
 static struct hub_call_spec call_copy_spec(struct arena *arena, const struct hub_call_spec *spec)
 {
 	struct hub_call_spec copy = *spec;
-	static const struct id_kind anonymous = { STR_INIT("call id"), STR_INIT("anon-"), 8 };
+	static const struct id_kind anonymous = { STR_INIT("anon-"), 8 };
 	char storage[ID_TEXT_MAX];
 
 	copy.server = arena_copy(arena, spec->server);

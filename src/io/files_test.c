@@ -376,7 +376,7 @@ static void a_lock_needs_a_directory(void **state)
 
 static void random_ids_differ(void **state)
 {
-	static const struct id_kind kind = { STR_INIT("test id"), STR_INIT("t-"), 16 };
+	static const struct id_kind kind = { STR_INIT("t-"), 16 };
 	char a[ID_TEXT_MAX], b[ID_TEXT_MAX];
 	struct str id = random_id(a, &kind);
 

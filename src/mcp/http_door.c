@@ -5,7 +5,7 @@
 #include "mcp/http_door_private.h"
 #include "mcp/http_headers.h"
 
-static const struct id_kind session_kind = { STR_INIT("session id"), STR_INIT("sess-"), 16 };
+static const struct id_kind session_kind = { STR_INIT("sess-"), 16 };
 
 /* -- sessions -------------------------------------------------------------------------------------------- */
 

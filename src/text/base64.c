@@ -8,8 +8,6 @@
 #include "base/quote.h"
 #include "text/place.h"
 
-#include <inttypes.h>
-
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 enum { NO_DIGIT = 0x80 };
@@ -105,39 +103,6 @@ int base64_encode(struct buf *out, struct str bytes)
 	return 0;
 }
 
-int base64_encoder_add(struct base64_encoder *encoder, struct buf *out, struct str bytes)
-{
-	char group[3];
-	size_t n = encoder->rest_n;
-
-	memcpy(group, encoder->rest, n);
-	if (n > 0) {
-		for (; n < 3 && bytes.n > 0; bytes = str_from(bytes, 1))
-			group[n++] = bytes.p[0];
-		if (n == 3 && base64_encode(out, str_make(group, 3)) < 0)
-			return ERR_TOO_LARGE;
-	}
-	if (n == 0 || n == 3) {
-		size_t whole = bytes.n / 3 * 3;
-
-		if (whole && base64_encode(out, str_slice(bytes, 0, whole)) < 0)
-			return ERR_TOO_LARGE;
-		for (n = 0; whole + n < bytes.n; n++)
-			group[n] = bytes.p[whole + n];
-	}
-	memcpy(encoder->rest, group, n);
-	encoder->rest_n = (unsigned)n;
-	return 0;
-}
-
-int base64_encoder_end(struct base64_encoder *encoder, struct buf *out)
-{
-	struct str rest = str_make((const char *)encoder->rest, encoder->rest_n);
-
-	encoder->rest_n = 0;
-	return base64_encode(out, rest);
-}
-
 /* -- decoding -------------------------------------------------------------------------------------------- */
 
 static uint64_t value_of(char c)
@@ -194,15 +159,14 @@ static size_t decode_padded(char *out, const char *in)
 	return 2;
 }
 
-static int wrong_at(struct err *err, uint64_t offset, const char *what)
+static int wrong_at(struct err *err, size_t offset, const char *what)
 {
-	return place_err(err, err_set(err, ERR_INVALID, "base64, byte %" PRIu64 ": %s", offset + 1, what),
-			 (size_t)offset);
+	return place_err(err, err_set(err, ERR_INVALID, "base64, byte %zu: %s", offset + 1, what), offset);
 }
 
 /* Says what is wrong with a group that neither function above takes. `group` has 1 to 4 characters, fewer at
  * the end of the text; `offset` is that of the first. */
-static int explain(struct str group, uint64_t offset, struct err *err)
+static int explain(struct str group, size_t offset, struct err *err)
 {
 	size_t at = 0;
 	char what[QUOTE_TEXT_MAX + 64];
@@ -236,83 +200,29 @@ int base64_decode_into(char *out, struct str text, size_t *ret_n, struct err *er
 	return 0;
 }
 
-static int out_is_full(const struct buf *out, struct err *err)
+/* Exactly the bytes of a text that is well-formed, so that a buffer may end where they do; of another at
+ * least those that are written before the fault is found. */
+static size_t decoded_size(struct str text)
 {
-	return err_set(err, ERR_TOO_LARGE, "the decoded bytes may be more than %zu", out->max);
+	size_t n = base64_decoded_bound(text.n);
+
+	if (text.n % 4 != 0)
+		return n;
+	for (size_t i = 1; i <= 2 && n > 0 && text.p[text.n - i] == '='; i++)
+		n--;
+	return n;
 }
 
 int base64_decode(struct buf *out, struct str text, struct err *err)
 {
-	char *room = buf_reserve(out, base64_decoded_bound(text.n));
+	char *room = buf_reserve(out, decoded_size(text));
 	size_t n;
 	int r;
 
 	if (!room)
-		return out_is_full(out, err);
+		return err_set(err, ERR_TOO_LARGE, "the decoded bytes are more than %zu", out->max);
 	r = base64_decode_into(room, text, &n, err);
 	if (r == 0)
 		buf_claim(out, n);
 	return r;
-}
-
-/* Decodes whole groups of a piece of the text; the last of them may be padded. */
-static int decoder_take(struct base64_decoder *decoder, struct buf *out, struct str groups, struct err *err)
-{
-	char *room = buf_reserve(out, base64_decoded_bound(groups.n));
-	size_t at, n, last;
-
-	if (!room)
-		return out_is_full(out, err);
-	at = decode_groups(room, groups.p, groups.n);
-	n = at / 4 * 3;
-	if (at < groups.n) {
-		last = decode_padded(room + n, groups.p + at);
-		if (!last)
-			return explain(str_slice(groups, at, 4), decoder->seen + at, err);
-		if (at + 4 < groups.n)
-			return wrong_at(err, decoder->seen + at + 4, "nothing may follow the padding");
-		decoder->padded = true;
-		n += last;
-	}
-	buf_claim(out, n);
-	decoder->seen += groups.n;
-	return 0;
-}
-
-int base64_decoder_add(struct base64_decoder *decoder, struct buf *out, struct str text, struct err *err)
-{
-	size_t whole;
-	int r;
-
-	if (decoder->padded && text.n > 0)
-		return wrong_at(err, decoder->seen, "nothing may follow the padding");
-	if (decoder->rest_n > 0) {
-		for (; decoder->rest_n < 4 && text.n > 0; text = str_from(text, 1))
-			decoder->rest[decoder->rest_n++] = text.p[0];
-		if (decoder->rest_n < 4)
-			return 0;
-		r = decoder_take(decoder, out, str_make(decoder->rest, 4), err);
-		if (r < 0)
-			return r;
-		decoder->rest_n = 0;
-		return base64_decoder_add(decoder, out, text, err);
-	}
-	whole = text.n / 4 * 4;
-	r = whole ? decoder_take(decoder, out, str_slice(text, 0, whole), err) : 0;
-	if (r < 0)
-		return r;
-	text = str_from(text, whole);
-	if (decoder->padded && text.n > 0)
-		return wrong_at(err, decoder->seen, "nothing may follow the padding");
-	if (text.n)
-		memcpy(decoder->rest, text.p, text.n);
-	decoder->rest_n = (unsigned)text.n;
-	return 0;
-}
-
-int base64_decoder_end(struct base64_decoder *decoder, struct err *err)
-{
-	if (decoder->rest_n == 0)
-		return 0;
-	return explain(str_make(decoder->rest, decoder->rest_n), decoder->seen, err);
 }

@@ -2,7 +2,7 @@
  * base64.h - base 64 (RFC 4648 section 4), strict: the standard alphabet, padding required, no blanks or line
  * ends, and the unused bits of the last character zero, so that every byte string has exactly one spelling.
  *
- * Whole texts, or large bodies piece by piece with the encoder and decoder. Pure; any thread.
+ * Pure; any thread.
  */
 #ifndef TEXT_BASE64_H
 #define TEXT_BASE64_H
@@ -32,35 +32,8 @@ int base64_encode(struct buf *out, struct str bytes);
  * err->offset of the first character that is wrong; `out` is clobbered then. */
 int base64_decode_into(char *out, struct str text, size_t *ret_n, struct err *err);
 
-/* Appends the bytes of `text`. ERR_INVALID, or ERR_TOO_LARGE when `out` is full; nothing was appended
- * then. */
+/* Appends the bytes of `text`. ERR_INVALID, or ERR_TOO_LARGE when they do not fit `out`; nothing was
+ * appended then. */
 int base64_decode(struct buf *out, struct str text, struct err *err);
-
-/* -- by pieces ------------------------------------------------------------------------------------------- */
-
-/* Zeroed to begin with. */
-struct base64_encoder {
-	uint8_t rest[2]; /* bytes that wait for a third */
-	unsigned rest_n;
-};
-
-/* Appends the characters that are certain so far; _end() appends the last, with padding, and makes it ready
- * for the next text. ERR_TOO_LARGE when `out` is full. */
-int base64_encoder_add(struct base64_encoder *encoder, struct buf *out, struct str bytes);
-int base64_encoder_end(struct base64_encoder *encoder, struct buf *out);
-
-/* Zeroed to begin with. */
-struct base64_decoder {
-	char rest[4]; /* characters that wait for a fourth */
-	unsigned rest_n;
-	bool padded;   /* "=" was seen: nothing may follow */
-	uint64_t seen; /* characters so far, for err->offset */
-};
-
-/* Appends the bytes of a piece of the text. ERR_INVALID (the offset counts from the start of the first piece)
- * or ERR_TOO_LARGE; the decoder must not be used after either. _end() is ERR_INVALID when characters are
- * missing. */
-int base64_decoder_add(struct base64_decoder *decoder, struct buf *out, struct str text, struct err *err);
-int base64_decoder_end(struct base64_decoder *decoder, struct err *err);
 
 #endif
