@@ -14,6 +14,21 @@ static inline bool is_digit(int c)
 	return c >= '0' && c <= '9';
 }
 
+static inline bool is_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool is_letter_or_digit(int c)
+{
+	return is_letter(c) || is_digit(c);
+}
+
+static inline char to_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
 /* The value of a hexadecimal digit of either case, or -1. */
 static inline int hex_value(int c)
 {

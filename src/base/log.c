@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 #include "base/log.h"
+#include "base/character.h"
 #include "base/quote.h"
 #include "base/time_text.h"
 #include "base/units.h"
@@ -167,8 +168,7 @@ static void line_put_text(struct line *line, struct str s, bool spaces_allowed)
 
 static bool key_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-	       c == '.' || c == '-';
+	return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
 }
 
 static bool key_taken(struct str key)

@@ -109,8 +109,9 @@ int log_render(struct buf *out, enum log_format format, const struct log_bounds 
 
 /*
  * Whether a key names a secret: one of its words, as divided by case, "-", "_" and ".", is token, secret,
- * password, passwd, passphrase, authorization, credential, cookie, bearer, apikey (or the plural of most), or
- * two together are api key, access key, private key or signing key. "tokens" is none: it counts.
+ * password, passwd, passphrase, authorization, credential, cookie, bearer, jwt, apikey, privatekey (or the
+ * plural of most) or ends in one of these, or two together are api key, access key, private key, signing key
+ * or encryption key. "tokens" is none: it counts.
  */
 bool log_key_is_secret(struct str key);
 

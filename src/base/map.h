@@ -3,7 +3,8 @@
  *
  * Keys are copied in; values belong to the caller. The hash is keyed by a seed (SipHash-1-3), which a map
  * that is filled from outside must get from getrandom(2), so that nobody can choose colliding keys; a map of
- * our own names may use 0. Iteration is in order of insertion. Not thread-safe.
+ * our own names may use 0. Iteration is in order of insertion. What a map holds is bounded by who fills it;
+ * 2^29 entries are a BUG. Not thread-safe.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

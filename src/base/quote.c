@@ -31,7 +31,7 @@ static char *quote_escape(char *out, unsigned char c)
 
 bool quote_needed(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || (c >= 0x200e && c <= 0x200f) ||
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c || (c >= 0x200e && c <= 0x200f) ||
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || c == '"' ||
 	       c == '\\';
 }

@@ -77,6 +77,7 @@ static void test_needed(void **state)
 	assert_true(quote_needed(0x1f));
 	assert_true(quote_needed(0x7f));
 	assert_true(quote_needed(0x9f));
+	assert_true(quote_needed(0x61c));
 	assert_true(quote_needed(0x200f));
 	assert_true(quote_needed(0x2028));
 	assert_true(quote_needed(0x202e));

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "base/str.h"
+#include "base/character.h"
 #include "base/err.h"
 
 #include <limits.h>
@@ -19,17 +20,12 @@ bool str_eq(struct str a, struct str b)
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-static char ascii_lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 bool str_eq_ignoring_case(struct str a, struct str b)
 {
 	if (a.n != b.n)
 		return false;
 	for (size_t i = 0; i < a.n; i++)
-		if (ascii_lower(a.p[i]) != ascii_lower(b.p[i]))
+		if (to_lower(a.p[i]) != to_lower(b.p[i]))
 			return false;
 	return true;
 }
@@ -119,6 +115,24 @@ bool str_split(struct str *rest, char separator, struct str *ret_part)
 	return true;
 }
 
+struct str str_take_digits(struct str *rest)
+{
+	struct str digits = str_make(rest->p, 0);
+
+	while (digits.n < rest->n && is_digit(rest->p[digits.n]))
+		digits.n++;
+	*rest = str_from(*rest, digits.n);
+	return digits;
+}
+
+bool str_take_char(struct str *rest, char c)
+{
+	if (rest->n == 0 || rest->p[0] != c)
+		return false;
+	*rest = str_from(*rest, 1);
+	return true;
+}
+
 int str_to_u64(struct str s, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -126,7 +140,7 @@ int str_to_u64(struct str s, uint64_t *ret_value)
 	if (s.n == 0)
 		return ERR_INVALID;
 	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
+		if (!is_digit(s.p[i]))
 			return ERR_INVALID;
 		if (mul_overflows(value, (uint64_t)10, &value) ||
 		    add_overflows(value, (uint64_t)(s.p[i] - '0'), &value))

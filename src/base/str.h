@@ -53,8 +53,14 @@ size_t str_find_last_char(struct str s, char c);
 struct str str_trim(struct str s);
 
 /* Takes the part before the next `separator` off *rest: true and *ret_part, or false when *rest was used up.
- * "a,,b" has three parts, "" has one empty part. Begin with *rest = the whole string. */
+ * "a,,b" has three parts, "" has one empty part. Begin with *rest = the whole string. Behind the last part
+ * *rest is no string: its length is SIZE_MAX, which is how the next call knows. */
 bool str_split(struct str *rest, char separator, struct str *ret_part);
+
+/* Takes what *rest begins with off it: the decimal digits, perhaps none; or `c`, false when something else is
+ * there. */
+struct str str_take_digits(struct str *rest);
+bool str_take_char(struct str *rest, char c);
 
 /* Decimal numbers, the whole string, no sign for the unsigned, no spaces. 0 or ERR_INVALID (also out of
  * range). */

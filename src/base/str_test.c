@@ -152,6 +152,24 @@ static void test_splitting(void **state)
 	assert_split(STR("a,b,"), (const char *const[]){ "a", "b", "", NULL });
 }
 
+static void test_taking(void **state)
+{
+	struct str rest = STR("12a3"), digits = str_take_digits(&rest);
+
+	(void)state;
+	assert_text(digits, STR("12"));
+	assert_text(rest, STR("a3"));
+	assert_int_equal(str_take_digits(&rest).n, 0);
+	assert_false(str_take_char(&rest, 'b'));
+	assert_true(str_take_char(&rest, 'a'));
+	assert_text(str_take_digits(&rest), STR("3"));
+	assert_false(str_take_char(&rest, '\0'));
+	assert_text(str_take_digits(&rest), none);
+	rest = none;
+	assert_false(str_take_char(&rest, 'a'));
+	assert_text(str_take_digits(&rest), none);
+}
+
 static void test_unsigned_numbers(void **state)
 {
 	static const struct {
@@ -236,15 +254,11 @@ static void test_signed_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_making),
-		cmocka_unit_test(test_equality),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_slices),
-		cmocka_unit_test(test_finding),
-		cmocka_unit_test(test_trimming),
-		cmocka_unit_test(test_splitting),
-		cmocka_unit_test(test_unsigned_numbers),
+		cmocka_unit_test(test_making),	       cmocka_unit_test(test_equality),
+		cmocka_unit_test(test_order),	       cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_slices),	       cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_trimming),       cmocka_unit_test(test_splitting),
+		cmocka_unit_test(test_taking),	       cmocka_unit_test(test_unsigned_numbers),
 		cmocka_unit_test(test_signed_numbers),
 	};
 

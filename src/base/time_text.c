@@ -159,16 +159,15 @@ static void read_clock(struct reader *r, struct civil_time *t)
 static unsigned read_fraction(struct reader *r)
 {
 	unsigned ms = 0, weight = 100;
+	struct str digits;
 
-	if (r->rest.n == 0 || r->rest.p[0] != '.')
+	if (!str_take_char(&r->rest, '.'))
 		return 0;
-	r->rest = str_from(r->rest, 1);
-	if (r->rest.n == 0 || r->rest.p[0] < '0' || r->rest.p[0] > '9')
+	digits = str_take_digits(&r->rest);
+	if (digits.n == 0)
 		r->failed = true;
-	for (; r->rest.n > 0 && r->rest.p[0] >= '0' && r->rest.p[0] <= '9'; r->rest = str_from(r->rest, 1)) {
-		ms += (unsigned)(r->rest.p[0] - '0') * weight;
-		weight /= 10;
-	}
+	for (size_t i = 0; i < digits.n; i++, weight /= 10)
+		ms += (unsigned)(digits.p[i] - '0') * weight;
 	return ms;
 }
 

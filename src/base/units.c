@@ -11,19 +11,6 @@
  * nothing is ever rounded: a digit that is left when the unit no longer divides is finer than a nanosecond.
  */
 
-/* Takes the digits at the front off *rest. */
-static struct str take_digits(struct str *rest)
-{
-	size_t n = 0;
-
-	while (n < rest->n && is_digit(rest->p[n]))
-		n++;
-	struct str digits = str_slice(*rest, 0, n);
-
-	*rest = str_from(*rest, n);
-	return digits;
-}
-
 /* The digits before and after the point; both are empty when there is no number. */
 struct number {
 	struct str whole, fraction;
@@ -31,12 +18,10 @@ struct number {
 
 static bool take_number(struct str *rest, struct number *ret_number)
 {
-	struct number number = { take_digits(rest), { NULL, 0 } };
+	struct number number = { str_take_digits(rest), { NULL, 0 } };
 
-	if (rest->n > 0 && rest->p[0] == '.') {
-		*rest = str_from(*rest, 1);
-		number.fraction = take_digits(rest);
-	}
+	if (str_take_char(rest, '.'))
+		number.fraction = str_take_digits(rest);
 	*ret_number = number;
 	return number.whole.n > 0 || number.fraction.n > 0;
 }
@@ -155,8 +140,7 @@ int duration_parse(struct str text, uint64_t *ret_ms, struct err *err)
 
 	if (text.n > 0 && text.p[0] == '-')
 		return err_set(err, ERR_INVALID, "duration %s is negative", QUOTE(text));
-	if (text.n > 0 && text.p[0] == '+')
-		rest = str_from(text, 1);
+	str_take_char(&rest, '+');
 	if (rest.n == 0)
 		return err_set(err, ERR_INVALID, "duration %s is empty; " DURATION_SYNTAX, QUOTE(text));
 	if (str_eq(rest, STR("0"))) {

@@ -9,7 +9,8 @@
  * A byte size is text such as "256KiB" or "16MB" and a uint64_t of bytes. A fraction of a byte is rounded
  * down ("1.1KiB" is 1126), because a size is nearly always a limit.
  *
- * Both read back exactly what duration_text() and byte_size_text() write. Pure; any thread.
+ * Both read back exactly what duration_text() (up to DURATION_MAX_MS) and byte_size_text() write.
+ * Pure; any thread.
  */
 #ifndef BASE_UNITS_H
 #define BASE_UNITS_H

@@ -29,8 +29,8 @@ struct json_limits {
 enum { JSON_DEPTH_MAX = 256 };
 #define JSON_BYTES_MAX ((size_t)UINT32_MAX)
 
-/* One value. Opaque: use the functions. A NULL node is allowed everywhere and behaves like an absent
- * value. */
+/* One value. Opaque: use the functions. A NULL node is allowed everywhere but in json_after(), and behaves
+ * like an absent value. */
 struct json {
 	uint32_t tag;  /* an enum json_type */
 	uint32_t size; /* bytes of a string or number; nodes to skip for a container */

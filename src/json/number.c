@@ -18,26 +18,6 @@ struct decimal {
 /* Far more than any text has digits, far less than INT64_MAX. */
 static const int64_t exponent_huge = (int64_t)1 << 40;
 
-static struct str take_digits(struct str *rest)
-{
-	size_t n = 0;
-	struct str digits;
-
-	while (n < rest->n && rest->p[n] >= '0' && rest->p[n] <= '9')
-		n++;
-	digits = str_slice(*rest, 0, n);
-	*rest = str_from(*rest, n);
-	return digits;
-}
-
-static bool take_char(struct str *rest, char c)
-{
-	if (rest->n == 0 || rest->p[0] != c)
-		return false;
-	*rest = str_from(*rest, 1);
-	return true;
-}
-
 static int digit_at(const struct decimal *d, size_t at)
 {
 	return (at < d->whole.n ? d->whole.p[at] : d->fraction.p[at - d->whole.n]) - '0';
@@ -46,14 +26,14 @@ static int digit_at(const struct decimal *d, size_t at)
 static void decimal_read(struct decimal *d, struct str text)
 {
 	*d = (struct decimal){ 0 };
-	d->negative = take_char(&text, '-');
-	d->whole = take_digits(&text);
-	if (take_char(&text, '.'))
-		d->fraction = take_digits(&text);
-	if (take_char(&text, 'e') || take_char(&text, 'E')) {
-		d->exponent_negative = take_char(&text, '-');
-		take_char(&text, '+');
-		d->exponent = take_digits(&text);
+	d->negative = str_take_char(&text, '-');
+	d->whole = str_take_digits(&text);
+	if (str_take_char(&text, '.'))
+		d->fraction = str_take_digits(&text);
+	if (str_take_char(&text, 'e') || str_take_char(&text, 'E')) {
+		d->exponent_negative = str_take_char(&text, '-');
+		str_take_char(&text, '+');
+		d->exponent = str_take_digits(&text);
 	}
 	d->end = d->whole.n + d->fraction.n;
 	while (d->end > 0 && digit_at(d, d->end - 1) == 0)

@@ -68,10 +68,13 @@ static void put_string(struct buf *out, struct str s)
 		n = copy_as_is(room, s);
 		buf_claim(out, n);
 		s = str_from(s, n);
-		for (; s.n > 0 && is_special_byte((unsigned char)s.p[0]); s = str_from(s, 1)) {
+		for (unsigned taken = 1; s.n > 0 && is_special_byte((unsigned char)s.p[0]);
+		     s = str_from(s, taken), taken = 1) {
+			uint32_t c;
+
 			if ((unsigned char)s.p[0] < 0x80)
 				put_escape(out, (unsigned char)s.p[0]);
-			else if (utf8_length(s.p, s.p + s.n) == 0)
+			else if (utf8_decode_first(s, &c, &taken) == 0)
 				put(out, STR("\xef\xbf\xbd"));
 			else
 				break;
@@ -239,7 +242,7 @@ void json_write_double(struct json_writer *w, double d)
 		json_write_null(w);
 		return;
 	}
-	/* 15 digits are always exact, 17 always suffice. */
+	/* Up to 15 digits survive the way through a double; 17 tell every double from its neighbours. */
 	for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
 		n = snprintf(text, sizeof(text), "%.*g", digits, d);
 		if (strtod(text, NULL) == d)

@@ -4,7 +4,8 @@
  * The writer puts commas and colons; the caller says what comes. Misuse is a BUG: a value where a key
  * belongs, an end without its begin, a second value at the root. Output is compact, or indented by two
  * spaces. What does not fit the buffer's maximum makes the buffer fail: ask buf_failed() once at the end.
- * Strings must be UTF-8; bytes that are not become U+FFFD, so that what leaves us is always valid. Pure.
+ * Strings must be UTF-8; each maximal broken part becomes one U+FFFD, so that what leaves us is always valid.
+ * Pure.
  */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H

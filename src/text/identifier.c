@@ -89,7 +89,7 @@ bool identifier_reserved(struct str text, enum identifier_use use)
 
 static bool part_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+	return is_letter_or_digit(c) || c == '_';
 }
 
 bool identifier_well_formed(struct str text)

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "text/mime.h"
+#include "base/character.h"
 #include "text/utf8.h"
 
 /* -- by name --------------------------------------------------------------------------------------------- */
@@ -339,8 +340,7 @@ struct str mime_extension(struct str type)
 /* RFC 9110 section 5.6.2 */
 static bool token_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+	return is_letter_or_digit(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static bool take_token(struct str *rest)
@@ -353,45 +353,37 @@ static bool take_token(struct str *rest)
 	return n > 0;
 }
 
-static bool take_char(struct str *rest, char c)
-{
-	if (rest->n == 0 || rest->p[0] != c)
-		return false;
-	*rest = str_from(*rest, 1);
-	return true;
-}
-
 static void skip_spaces(struct str *rest)
 {
-	while (take_char(rest, ' '))
+	while (str_take_char(rest, ' '))
 		;
 }
 
 static bool take_quoted_string(struct str *rest)
 {
-	if (!take_char(rest, '"'))
+	if (!str_take_char(rest, '"'))
 		return false;
 	while (rest->n > 0 && rest->p[0] != '"') {
-		take_char(rest, '\\');
+		str_take_char(rest, '\\');
 		if (rest->n == 0 || rest->p[0] < ' ' || rest->p[0] > '~')
 			return false;
 		*rest = str_from(*rest, 1);
 	}
-	return take_char(rest, '"');
+	return str_take_char(rest, '"');
 }
 
 bool mime_valid(struct str type)
 {
 	struct str rest = type;
 
-	if (type.n > MIME_TYPE_MAX || !take_token(&rest) || !take_char(&rest, '/') || !take_token(&rest))
+	if (type.n > MIME_TYPE_MAX || !take_token(&rest) || !str_take_char(&rest, '/') || !take_token(&rest))
 		return false;
 	while (rest.n > 0) {
 		skip_spaces(&rest);
-		if (!take_char(&rest, ';'))
+		if (!str_take_char(&rest, ';'))
 			return false;
 		skip_spaces(&rest);
-		if (!take_token(&rest) || !take_char(&rest, '='))
+		if (!take_token(&rest) || !str_take_char(&rest, '='))
 			return false;
 		if (!take_token(&rest) && !take_quoted_string(&rest))
 			return false;

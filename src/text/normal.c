@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 #include "text/normal.h"
+#include "base/character.h"
 #include "text/utf8.h"
 
 #include <utf8proc.h>
@@ -154,7 +155,7 @@ static int fold_ascii(struct buf *out, struct str s, struct err *err)
 	if (!room)
 		return out_is_full(out, err);
 	for (size_t i = 0; i < s.n; i++)
-		room[i] = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + ('a' - 'A')) : s.p[i];
+		room[i] = to_lower(s.p[i]);
 	buf_claim(out, s.n);
 	return 0;
 }

@@ -6,8 +6,7 @@
 
 static bool unreserved(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-	       c == '.' || c == '_' || c == '~';
+	return is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 int percent_encode(struct buf *out, struct str component)
