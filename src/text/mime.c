@@ -174,6 +174,14 @@ struct signature {
 	struct str bytes, type;
 };
 
+/* Formats that may be text from end to end. */
+static const struct signature text_signatures[] = {
+	{ 0, STR_INIT("%PDF-"), STR_INIT("application/pdf") },
+	{ 0, STR_INIT("%!PS-Adobe-"), STR_INIT("application/postscript") },
+	{ 0, STR_INIT("{\\rtf"), STR_INIT("application/rtf") },
+};
+
+/* Formats that cannot be: many signatures are letters, and "ID3 tags of all songs" is no music. */
 static const struct signature signatures[] = {
 	{ 0, STR_INIT("\x89PNG\r\n\x1a\n"), STR_INIT("image/png") },
 	{ 0, STR_INIT("\xff\xd8\xff"), STR_INIT("image/jpeg") },
@@ -185,9 +193,6 @@ static const struct signature signatures[] = {
 	{ 0, STR_INIT("8BPS"), STR_INIT("image/vnd.adobe.photoshop") },
 	{ 0, STR_INIT("\xff\x0a"), STR_INIT("image/jxl") },
 	{ 0, STR_INIT("\0\0\0\x0cJXL \r\n\x87\n"), STR_INIT("image/jxl") },
-	{ 0, STR_INIT("%PDF-"), STR_INIT("application/pdf") },
-	{ 0, STR_INIT("%!PS-Adobe-"), STR_INIT("application/postscript") },
-	{ 0, STR_INIT("{\\rtf"), STR_INIT("application/rtf") },
 	{ 0, STR_INIT("PK\x03\x04"), STR_INIT("application/zip") },
 	{ 0, STR_INIT("PK\x05\x06"), STR_INIT("application/zip") },
 	{ 0, STR_INIT("\x1f\x8b\x08"), STR_INIT("application/gzip") },
@@ -284,17 +289,6 @@ static struct str markup_type(struct str head)
 	return none;
 }
 
-struct str mime_by_content(struct str head)
-{
-	struct str type;
-
-	head = str_slice(head, 0, MIME_CONTENT_BYTES);
-	type = find_signature(head, signatures, ARRAY_LEN(signatures));
-	if (type.n == 0)
-		type = container_type(head);
-	return type.n ? type : markup_type(head);
-}
-
 /* Whether the bytes are UTF-8 without controls other than white space and the escape of coloured output. */
 static bool looks_like_text(struct str head)
 {
@@ -306,6 +300,20 @@ static bool looks_like_text(struct str head)
 			return false;
 	}
 	return utf8_valid(head);
+}
+
+struct str mime_by_content(struct str head)
+{
+	struct str type;
+
+	head = str_slice(head, 0, MIME_CONTENT_BYTES);
+	type = find_signature(head, text_signatures, ARRAY_LEN(text_signatures));
+	if (type.n == 0)
+		type = markup_type(head);
+	if (type.n || looks_like_text(head))
+		return type;
+	type = find_signature(head, signatures, ARRAY_LEN(signatures));
+	return type.n ? type : container_type(head);
 }
 
 struct str mime_guess(struct str name, struct str head)

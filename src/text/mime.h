@@ -18,7 +18,8 @@ enum { MIME_CONTENT_BYTES = 512, MIME_TYPE_MAX = 127 };
 struct str mime_by_name(struct str name);
 
 /* The type that the first bytes prove (their signature), empty when none does. Text is not guessed at, except
- * for the unmistakable "<?xml", "<!doctype html", "<html" and "<svg" beginnings. */
+ * for the unmistakable beginnings of PDF, PostScript, RTF, "<?xml", "<!doctype html", "<html" and "<svg"; nor
+ * is it taken for a binary format whose signature is made of letters. */
 struct str mime_by_content(struct str head);
 
 /*

@@ -40,16 +40,45 @@ static void test_by_content(void **state)
 	(void)state;
 	expect_str(mime_by_content(STR("\x89PNG\r\n\x1a\n\0\0\0\rIHDR")), "image/png");
 	expect_str(mime_by_content(STR("\xff\xd8\xff\xe0\0\x10JFIF")), "image/jpeg");
-	expect_str(mime_by_content(STR("GIF89a...")), "image/gif");
+	expect_str(mime_by_content(STR("GIF89a\x01\0\x01\0\x80\0")), "image/gif");
 	expect_str(mime_by_content(STR("%PDF-1.7\n")), "application/pdf");
+	expect_str(mime_by_content(STR("%!PS-Adobe-3.0\n")), "application/postscript");
+	expect_str(mime_by_content(STR("{\\rtf1\\ansi")), "application/rtf");
 	expect_str(mime_by_content(STR("PK\x03\x04\x14\0")), "application/zip");
 	expect_str(mime_by_content(STR("\x1f\x8b\x08\0")), "application/gzip");
 	expect_str(mime_by_content(STR("\0asm\1\0\0\0")), "application/wasm");
 	expect_str(mime_by_content(STR("SQLite format 3\0")), "application/vnd.sqlite3");
 	expect_str(mime_by_content(STR("OggS\0\2")), "audio/ogg");
 	expect_str(mime_by_content(STR("ID3\4\0")), "audio/mpeg");
+	expect_str(mime_by_content(STR("BZh91AY&SY\x94\x05\0")), "application/x-bzip2");
+	expect_str(mime_by_content(STR("fLaC\0\0\0\x22")), "audio/flac");
+	expect_str(mime_by_content(STR("PAR1\x15\x04\x15\x10")), "application/vnd.apache.parquet");
+	expect_str(mime_by_content(STR("8BPS\0\1")), "image/vnd.adobe.photoshop");
 	expect_str(mime_by_content(STR("\xff\xfb\x90\x64")), "audio/mpeg");
 	expect_str(mime_by_content(STR("glTF\2\0\0\0")), "model/gltf-binary");
+}
+
+/* What people write is not taken for what programs write. */
+static void test_words_are_no_signatures(void **state)
+{
+	static const char *const texts[] = {
+		"ID3 tags of all songs",
+		"BZh is how bzip2 files begin",
+		"glTF is a format of models",
+		"PAR1 and PAR2",
+		"OggS",
+		"fLaC or mp3?",
+		"wOFF, wOF2",
+		"8BPS channels",
+		"Rar! was all he said",
+		"OTTO",
+		"GIF89a can move",
+		"RIFF and WEBP",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		expect_str(mime_guess(STR("notes"), str_of(texts[i])), "text/plain");
 }
 
 static void test_containers(void **state)
@@ -246,12 +275,19 @@ static void test_is_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_name),	   cmocka_unit_test(test_by_content),
-		cmocka_unit_test(test_containers), cmocka_unit_test(test_tar),
-		cmocka_unit_test(test_markup),	   cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_guess),	   cmocka_unit_test(test_extension),
-		cmocka_unit_test(test_valid),	   cmocka_unit_test(test_valid_length),
-		cmocka_unit_test(test_essence),	   cmocka_unit_test(test_is_text),
+		cmocka_unit_test(test_by_name),
+		cmocka_unit_test(test_by_content),
+		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_tar),
+		cmocka_unit_test(test_words_are_no_signatures),
+		cmocka_unit_test(test_markup),
+		cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_extension),
+		cmocka_unit_test(test_valid),
+		cmocka_unit_test(test_valid_length),
+		cmocka_unit_test(test_essence),
+		cmocka_unit_test(test_is_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
