@@ -24,7 +24,8 @@ enum percent_flags {
  * "%"; `out` is clobbered then. */
 int percent_decode_into(char *out, struct str text, unsigned flags, size_t *ret_n, struct err *err);
 
-/* Appends the decoded `text`. ERR_INVALID, or ERR_TOO_LARGE when `out` is full; nothing was appended then. */
+/* Appends the decoded `text`. ERR_INVALID, or ERR_TOO_LARGE when `out` has no room for text.n bytes, also
+ * when fewer would come of them; nothing was appended then. */
 int percent_decode(struct buf *out, struct str text, unsigned flags, struct err *err);
 
 #endif

@@ -160,16 +160,6 @@ static bool take_valid(struct str *rest, struct str *ret_valid)
 
 static const struct str replacement = STR_INIT("\xef\xbf\xbd");
 
-int utf8_replace(struct buf *out, struct str s)
-{
-	struct str valid;
-
-	while (take_valid(&s, &valid))
-		if (buf_append(out, valid) < 0 || buf_append(out, replacement) < 0)
-			return ERR_TOO_LARGE;
-	return buf_append(out, valid);
-}
-
 struct str utf8_clean(struct arena *arena, struct str s)
 {
 	struct str rest = s, valid;

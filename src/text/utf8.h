@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "base/base.h"
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "base/utf8_character.h"
@@ -46,10 +45,8 @@ struct str utf8_cut_front(struct str s, size_t max);
  * stream. */
 size_t utf8_incomplete(struct str s);
 
-/* Appends `s` with every broken part replaced by U+FFFD. ERR_TOO_LARGE when `out` is full. */
-int utf8_replace(struct buf *out, struct str s);
-
-/* `s` itself when it is valid, else a copy with replacements. */
+/* `s` itself when it is valid, else a copy with every broken part replaced by U+FFFD: at most three times as
+ * long. */
 struct str utf8_clean(struct arena *arena, struct str s);
 
 #endif

@@ -30,16 +30,12 @@ static size_t walk(struct str s, size_t *ret_count)
 static void check_replacement(struct str s)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
-	_cleanup_buf_ struct buf out = { 0 };
 	struct str clean;
 
 	arena_init(&arena, 0);
-	buf_init(&out, 3 * s.n);
-	BUG_ON(utf8_replace(&out, s) < 0);
-	BUG_ON(!utf8_valid(buf_str(&out)));
-	BUG_ON(utf8_count(buf_str(&out)) != utf8_count(s));
 	clean = utf8_clean(&arena, s);
-	BUG_ON(!str_eq(clean, buf_str(&out)));
+	BUG_ON(!utf8_valid(clean) || clean.n > 3 * s.n);
+	BUG_ON(utf8_count(clean) != utf8_count(s));
 }
 
 static void check_cut(struct str s, size_t max)

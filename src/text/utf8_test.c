@@ -233,14 +233,10 @@ static void test_incomplete(void **state)
 static void expect_replaced(struct str text, const char *expected)
 {
 	struct str s = exact(text);
-	_cleanup_buf_ struct buf out = { 0 };
 	_cleanup_arena_ struct arena arena = { 0 };
 	struct str clean;
 
-	buf_init(&out, 100);
 	arena_init(&arena, 0);
-	assert_int_equal(utf8_replace(&out, s), 0);
-	assert_string_equal(buf_cstr(&out), expected);
 	clean = utf8_clean(&arena, s);
 	assert_true(str_eq(clean, str_of(expected)));
 	assert_int_equal(clean.p == s.p, utf8_valid(s));
@@ -266,23 +262,6 @@ static void test_replace(void **state)
 	expect_replaced(STR("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41"), FFFD FFFD FFFD FFFD "A");
 }
 
-static void test_replace_bounded(void **state)
-{
-	_cleanup_buf_ struct buf out = { 0 };
-
-	(void)state;
-	buf_init(&out, 4);
-	assert_int_equal(utf8_replace(&out, STR("ab\xff"
-						"c")),
-			 ERR_TOO_LARGE);
-	assert_true(buf_failed(&out));
-	buf_clear(&out, 0);
-	assert_int_equal(utf8_replace(&out, STR("a\xff")), 0);
-	assert_string_equal(buf_cstr(&out), "a" FFFD);
-	buf_clear(&out, 0);
-	assert_int_equal(utf8_replace(&out, STR("abcde")), ERR_TOO_LARGE);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,7 +278,6 @@ int main(void)
 		cmocka_unit_test(test_cut_everywhere),
 		cmocka_unit_test(test_incomplete),
 		cmocka_unit_test(test_replace),
-		cmocka_unit_test(test_replace_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
