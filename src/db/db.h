@@ -56,7 +56,7 @@ void db_close(struct db **db);
 #define _cleanup_db_ _cleanup_(db_close)
 
 /* A prepared statement, kept by the database and prepared once per text (compared by pointer: pass string
- * literals). It comes back reset, all its parameters NULL. NULL on failure. */
+ * literals). It comes back reset, all its parameters NULL. NULL on failure, which err->code names. */
 struct db_statement *db_prepare(struct db *db, const char *sql, struct err *err);
 /* Values are copied. An empty string is an empty text, not NULL. What does not fit SQLite's limits fails
  * at db_step(). */
