@@ -149,19 +149,19 @@ static bool is_choice(const struct operation_input *input, struct str text)
 	return input->choices.n == 0;
 }
 
-/* Several strings in one input stand in an array, or in one string with commas between them. */
-static bool is_strings(struct str raw)
+/* An input that takes several strings takes them in an array, too, beside one string with commas between
+ * them. An empty one is as if it were not there. */
+static bool is_strings(const struct operation_input *input, struct str raw)
 {
 	struct jsonrpc_elements elements;
 	struct str item;
-	bool any = false;
 
-	if (jsonrpc_elements(raw, NULL, &elements, NULL) < 0)
+	if (!input->tool_list || jsonrpc_elements(raw, NULL, &elements, NULL) < 0)
 		return false;
-	for (; jsonrpc_element(&elements, &item); any = true)
+	while (jsonrpc_element(&elements, &item))
 		if (!str_starts_with(item, STR("\"")))
 			return false;
-	return any;
+	return true;
 }
 
 static bool raw_fits(const struct operation_input *input, struct str raw, struct arena *arena)
@@ -169,7 +169,7 @@ static bool raw_fits(const struct operation_input *input, struct str raw, struct
 	switch (input->kind) {
 	case INPUT_STRING:
 		return raw.p[0] == '"' ? is_choice(input, jsonrpc_decode_str(raw, arena))
-				       : input->choices.n == 0 && is_strings(raw);
+				       : is_strings(input, raw);
 	case INPUT_INTEGER:
 		return integer_fits(input, raw);
 	case INPUT_NUMBER:
@@ -213,6 +213,8 @@ static struct str wanted(const struct operation_input *input, struct arena *aren
 		list = list.n ? arena_concat(arena, list, STR(", "), word) : word;
 	if (list.n)
 		return arena_concat(arena, STR("one of "), list, STR(""));
+	if (input->tool_list)
+		return STR("a string, or an array of strings");
 	if (input->has_minimum)
 		return arena_printf(arena, "%s of at least %d", kinds[input->kind], input->minimum);
 	return str_of(kinds[input->kind]);
@@ -482,12 +484,7 @@ static void tool_text_kept(struct long_text *text)
 	struct json_writer w;
 
 	api_writer_init(&w, &out);
-	json_write_object_begin(&w);
-	json_write_key(&w, STR("content"));
-	json_write_array_begin(&w);
-	long_text_write(text, &w);
-	json_write_array_end(&w);
-	json_write_object_end(&w);
+	long_text_write_result(text, false, &w);
 	free((char *)state->body.p);
 	call_over(call);
 	api_answer_model(call->mcp, &out);
@@ -558,14 +555,19 @@ static void answer_too_long(struct err *err)
 		ANSWER_MAX >> 20);
 }
 
-void api_write_text_content(struct json_writer *w, struct str text)
+void api_write_text_block(struct json_writer *w, struct str text)
 {
-	json_write_key(w, STR("content"));
-	json_write_array_begin(w);
 	json_write_object_begin(w);
 	json_member_str(w, STR("type"), STR("text"));
 	json_member_str(w, STR("text"), text);
 	json_write_object_end(w);
+}
+
+void api_write_text_content(struct json_writer *w, struct str text)
+{
+	json_write_key(w, STR("content"));
+	json_write_array_begin(w);
+	api_write_text_block(w, text);
 	json_write_array_end(w);
 }
 

@@ -89,7 +89,8 @@ void api_respond_error(struct http_request *request, unsigned status, struct str
  * says so when it did not fit. */
 void api_answer_model(struct mcp_server_call *mcp, const struct buf *out);
 
-/* The member `content` of a tool's result, with one text block. */
+/* A content block of text; and the member `content` of a tool's result with nothing else in it. */
+void api_write_text_block(struct json_writer *w, struct str text);
 void api_write_text_content(struct json_writer *w, struct str text);
 
 /* For writing an answer: a buffer that holds as much as any answer may have. */

@@ -108,6 +108,25 @@ static void unknown_inputs_are_refused(void **state)
 		"artifact_put has no input \"file\"; there are: name, mime, run, session, ttl, dir");
 }
 
+static void only_a_list_takes_an_array(void **state)
+{
+	struct api_call *call = begin(state, OPERATION_TYPES);
+
+	takes(call, "{\"ns\":[\"a\",\"b\\u002cc\",\"\"]}");
+	assert_true(str_eq(api_input_str(call, STR("ns")), STR("a,b,c,")));
+	call = begin(state, OPERATION_TYPES);
+	takes(call, "{\"namespaces\":[]}");
+	assert_int_equal(api_input_str(call, STR("ns")).n, 0);
+	refuses(state, OPERATION_TYPES, "{\"ns\":[\"a\",5]}",
+		"\"ns\" must be a string, or an array of strings, and is [\"a\",5]");
+	refuses(state, OPERATION_TYPES, "{\"ns\":[[]]}",
+		"\"ns\" must be a string, or an array of strings, and is [[]]");
+	refuses(state, OPERATION_EXEC, "{\"source\":[\"a\",\"b\"]}",
+		"\"source\" must be a string, and is [\"a\",\"b\"]");
+	refuses(state, OPERATION_SETTINGS_SET, "{\"value\":[\"a\"]}",
+		"\"value\" must be a string, and is [\"a\"]");
+}
+
 static void the_whole_body_may_be_one_input(void **state)
 {
 	struct api_call *call = begin(state, OPERATION_CALL_TOOL);
@@ -154,17 +173,6 @@ static void wrong_types_are_named(void **state)
 	/* What is too long to repeat is said in words. */
 	refuses(state, OPERATION_CALL, "{\"server\":{\"a\":\"0123456789012345678901234567890123456789\"}}",
 		"\"server\" must be a string, and is an object");
-}
-
-static void only_strings_are_joined(void **state)
-{
-	struct api_call *call = begin(state, OPERATION_TYPES);
-
-	takes(call, "{\"ns\":[\"a\",\"b\\u002cc\",\"\"]}");
-	assert_true(str_eq(api_input_str(call, STR("ns")), STR("a,b,c,")));
-	refuses(state, OPERATION_TYPES, "{\"ns\":[\"a\",1]}", "\"ns\" must be a string, and is [\"a\",1]");
-	refuses(state, OPERATION_TYPES, "{\"ns\":[]}", "\"ns\" must be a string, and is []");
-	refuses(state, OPERATION_TYPES, "{\"ns\":[[]]}", "\"ns\" must be a string, and is [[]]");
 }
 
 static void words_of_a_choice_are_listed(void **state)
@@ -296,10 +304,10 @@ int main(void)
 		TEST(inputs_come_from_json),
 		TEST(what_is_absent_or_null_has_its_default),
 		TEST(unknown_inputs_are_refused),
+		TEST(only_a_list_takes_an_array),
 		TEST(the_whole_body_may_be_one_input),
 		TEST(required_inputs_are_asked_for),
 		TEST(wrong_types_are_named),
-		TEST(only_strings_are_joined),
 		TEST(words_of_a_choice_are_listed),
 		TEST(nothing_is_given_twice),
 		TEST(what_is_no_object_is_refused),

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "api/api.h"
 #include "mcp/jsonrpc.h"
+#include "text/nearest.h"
 
 struct ready_state {
 	struct hub_ready ready;
@@ -80,6 +81,27 @@ struct tool_selection {
 	struct str tool;		 /* empty: all of it */
 };
 
+/* No tool of that name is something else than a server without tools. */
+static int check_tool(const struct tool_selection *selection, struct err *err)
+{
+	const struct catalogue_snapshot *snapshot = selection->server->snapshot;
+	struct str namespace = snapshot->namespace;
+	struct nearest nearest;
+
+	if (catalogue_find(snapshot, selection->tool))
+		return 0;
+	nearest_init(&nearest, selection->tool);
+	for (size_t i = 0; i < snapshot->count; i++)
+		nearest_consider(&nearest, snapshot->tools[i].name);
+	if (nearest.best.n)
+		return err_set(err, ERR_NOT_FOUND, "no tool is called \"%.*s.%.*s\"; did you mean %.*s.%.*s?",
+			       STR_ARG(namespace), STR_ARG(selection->tool), STR_ARG(namespace),
+			       STR_ARG(nearest.best));
+	return err_set(err, ERR_NOT_FOUND,
+		       "no tool is called \"%.*s.%.*s\"; %.*s alone lists the tools there are",
+		       STR_ARG(namespace), STR_ARG(selection->tool), STR_ARG(namespace));
+}
+
 static int select_tools(struct api_call *call, struct tool_selection *selection, struct err *err)
 {
 	struct str name = api_input_str(call, STR("ns"));
@@ -92,9 +114,11 @@ static int select_tools(struct api_call *call, struct tool_selection *selection,
 	if (selection->server)
 		return 0;
 	selection->server = hub_server_find(call->api->hub, str_slice(name, 0, dot), err);
+	if (!selection->server)
+		return ERR_NOT_FOUND;
 	if (dot != STR_NONE)
 		selection->tool = str_from(name, dot + 1);
-	return selection->server ? 0 : ERR_NOT_FOUND;
+	return selection->tool.n && selection->server->snapshot ? check_tool(selection, err) : 0;
 }
 
 static bool selects(const struct tool_selection *selection, const struct catalogue_snapshot *snapshot,

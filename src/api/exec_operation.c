@@ -86,14 +86,6 @@ static bool collect_frame(struct exec_delivery *delivery, const struct exec_fram
 	return true;
 }
 
-static void write_text_block(struct json_writer *w, struct str text)
-{
-	json_write_object_begin(w);
-	json_member_str(w, STR("type"), STR("text"));
-	json_member_str(w, STR("text"), text);
-	json_write_object_end(w);
-}
-
 /* Links to what the run made; of a run that made so much that they alone would be too long, where they
  * are. */
 static void write_links(const struct exec_operation *op, struct json_writer *w)
@@ -101,7 +93,7 @@ static void write_links(const struct exec_operation *op, struct json_writer *w)
 	struct str links = buf_str(&op->delivery.links);
 
 	if (long_text_is(op->call, links))
-		write_text_block(
+		api_write_text_block(
 			w,
 			arena_printf(
 				op->call->arena,
@@ -121,7 +113,7 @@ static void write_tool_result(const struct exec_operation *op, struct json_write
 	if (op->long_text.call)
 		long_text_write(&op->long_text, w);
 	else
-		write_text_block(w, exec_report_text(&op->report));
+		api_write_text_block(w, exec_report_text(&op->report));
 	write_links(op, w);
 	json_write_array_end(w);
 	if (op->run.outcome.failed)

@@ -287,6 +287,9 @@ static int read_timeout_sec(struct api_call *call, struct exec_options *options,
 		return err_set(err, ERR_INVALID, "timeoutSec is too long");
 	options->has_timeout = true;
 	options->timeout_ms = (uint64_t)(seconds * MS_PER_SECOND);
+	/* 0 is no limit at all, and not the shortest one. */
+	if (seconds > 0 && options->timeout_ms == 0)
+		options->timeout_ms = 1;
 	return 0;
 }
 

@@ -186,6 +186,10 @@ static void a_model_says_seconds(void **state)
 		read_input(state, "{\"timeoutSec\":60,\"options\":{\"timeout\":\"1ms\"}}", &options, NULL),
 		0);
 	assert_int_equal(options.timeout_ms, 1);
+	assert_int_equal(read_input(state, "{\"timeoutSec\":0.0001}", &options, NULL), 0);
+	assert_int_equal(options.timeout_ms, 1);
+	assert_int_equal(read_input(state, "{\"timeoutSec\":0}", &options, NULL), 0);
+	assert_int_equal(options.timeout_ms, 0);
 	assert_int_equal(read_input(state, "{\"timeoutSec\":1e300}", &options, &err), ERR_INVALID);
 	assert_string_equal(err.message, "timeoutSec is too long");
 }

@@ -81,11 +81,20 @@ void long_text_write(const struct long_text *text, struct json_writer *w)
 {
 	struct str shown = utf8_cut(text->text, text_max(text->call));
 
-	json_write_object_begin(w);
-	json_member_str(w, STR("type"), STR("text"));
-	json_member_str(w, STR("text"), shown);
-	json_write_object_end(w);
+	api_write_text_block(w, shown);
 	write_mark(text, shown.n, w);
 	if (text->artifact.uri.n)
 		artifact_write_link(w, &text->artifact);
+}
+
+void long_text_write_result(const struct long_text *text, bool is_error, struct json_writer *w)
+{
+	json_write_object_begin(w);
+	json_write_key(w, STR("content"));
+	json_write_array_begin(w);
+	long_text_write(text, w);
+	json_write_array_end(w);
+	if (is_error)
+		json_member_bool(w, STR("isError"), true);
+	json_write_object_end(w);
 }

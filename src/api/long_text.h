@@ -41,5 +41,7 @@ void long_text_cancel(struct long_text *text);
 
 /* The content blocks for it, into an array that has been begun. */
 void long_text_write(const struct long_text *text, struct json_writer *w);
+/* A tool's whole result that is nothing else. */
+void long_text_write_result(const struct long_text *text, bool is_error, struct json_writer *w);
 
 #endif

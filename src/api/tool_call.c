@@ -152,14 +152,7 @@ static void result_kept(struct long_text *text)
 	struct json_writer w;
 
 	api_writer_init(&w, &out);
-	json_write_object_begin(&w);
-	json_write_key(&w, STR("content"));
-	json_write_array_begin(&w);
-	long_text_write(text, &w);
-	json_write_array_end(&w);
-	if (state->is_error)
-		json_member_bool(&w, STR("isError"), true);
-	json_write_object_end(&w);
+	long_text_write_result(text, state->is_error, &w);
 	answer_model_written(state, &out);
 }
 

@@ -2,23 +2,10 @@
 #include "base/base.h"
 #include "cli/commands.h"
 
-#include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/request.h"
 #include "cli/show.h"
 #include "cli/show_tool.h"
-#include "cli/tool_hint.h"
-
-static int no_such_tool(struct cli *cli, struct str name)
-{
-	size_t dot = str_find_char(name, '.');
-	struct str hint = tool_hint(cli, str_slice(name, 0, dot), str_from(name, dot + 1));
-	struct err err;
-
-	err_set(&err, ERR_NOT_FOUND, "no tool is called %s%s%.*s", QUOTE(name), hint.n ? "; " : "",
-		STR_ARG(hint));
-	return cli_fail(cli, &err);
-}
 
 static int show_one(struct cli *cli, const struct json *tool)
 {
@@ -40,11 +27,8 @@ int command_tools(struct cli *cli)
 	request_from_arguments(cli, &request);
 	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
 		return status;
-	if (!is_one || json_parse(&doc, body, NULL, NULL) < 0)
-		return show_answer(cli, request.operation, body);
-	if (json_count(json_root(&doc)) == 0)
-		return no_such_tool(cli, name);
-	if (cli_wants_json(cli) || json_count(json_root(&doc)) > 1)
+	if (!is_one || cli_wants_json(cli) || json_parse(&doc, body, NULL, NULL) < 0 ||
+	    json_count(json_root(&doc)) != 1)
 		return show_answer(cli, request.operation, body);
 	return show_one(cli, json_at(json_root(&doc), 0));
 }

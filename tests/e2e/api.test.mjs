@@ -51,6 +51,8 @@ test('health, status, namespaces and tools say what there is', async (t) => {
 	assert.equal(found.function, 'odd_one');
 	assert.ok(tools.some(({ tool }) => tool === 'echo'));
 	assert.equal((await get(at, '/v1/tools?ns=nobody')).status, 404);
+	const misspelt = await get(at, '/v1/tools?ns=scripted.ehco');
+	assert.deepEqual([misspelt.status, misspelt.json.error], [404, 'no tool is called "scripted.ehco"; did you mean scripted.echo?']);
 	assert.deepEqual((await get(at, '/v1/tools?ns=scripted.echo')).json.map(({ tool }) => tool), ['echo']);
 
 	const status = (await get(at, '/v1/status')).json;
