@@ -247,11 +247,13 @@ test('headers repeat what the body says, also what the tool of a server over std
 		name: 'routed',
 		inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' }, size: { type: 'object', properties: { width: { type: 'integer', 'x-mcp-header': 'Width' } } } } },
 	};
+	// Another of its name, which asks for none.
+	const plain = { name: 'routed', title: 'plain', inputSchema: { type: 'object', properties: { region: { type: 'string' } } } };
 	for (const [env, name] of [
 		[{ MCPX_SERVE_MODE: 'full' }, 'scripted__routed'],
 		[{ MCPX_SERVE_MODE: 'full', MCPX_MCP_PASSTHROUGH: 'scripted' }, 'routed'],
 	]) {
-		const { daemon } = await endpoint(t, { mcpServers: { scripted: scriptedServer({ tools: [routed] }) }, env });
+		const { daemon } = await endpoint(t, { mcpServers: { scripted: scriptedServer({ tools: [routed, plain] }) }, env });
 		const modern = (method, params, headers) => post(daemon.port, '/mcp', { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta() } }, { headers: { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...headers } });
 		const { tools } = (await modern('tools/list', {})).json.result;
 		assert.deepEqual(tools.find((tool) => tool.name === name).inputSchema, routed.inputSchema);
@@ -261,6 +263,8 @@ test('headers repeat what the body says, also what the tool of a server over std
 		assert.equal((await call(args, agreed)).status, 200);
 		assert.equal((await call({ region: '\u4e16' }, { 'mcp-param-region': '=?base64?5LiW?=' })).status, 200);
 		assert.equal((await call({ region: null }, {})).status, 200);
+		const twin = tools.find(({ title }) => title === 'plain').name;
+		assert.equal((await modern('tools/call', { name: twin, arguments: args }, { 'mcp-name': twin })).status, 200);
 		for (const [given, headers, problem] of [
 			[args, {}, /Mcp-Param-Region is missing/],
 			[args, { ...agreed, 'mcp-param-width': '43' }, /Mcp-Param-Width does not say what the body says/],
