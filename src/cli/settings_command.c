@@ -81,6 +81,21 @@ static void write_here(struct json_writer *w, const struct json *here, const str
 	json_write_object_end(w);
 }
 
+/* What our own value displaced: our variable, where it is a flag's, and then all that the daemon has. */
+static void write_displaced(struct json_writer *w, const struct json *here, const struct json *there)
+{
+	const struct json *layer;
+
+	json_write_key(w, STR("shadowed"));
+	json_write_array_begin(w);
+	json_for_each(layer, json_get(here, STR("shadowed")))
+		if (is_of(layer, "source", "env"))
+			json_write_value(w, layer);
+	json_for_each(layer, json_get(there, STR("shadowed")))
+		json_write_value(w, layer);
+	json_write_array_end(w);
+}
+
 /*
  * `there` is what the daemon says, to a request that carries what this command decides for its own calls:
  * those values come back with the source "call", and only we know which variable or flag that was.
@@ -92,15 +107,15 @@ static void write_merged(struct json_writer *w, const struct json *here, const s
 
 	json_write_object_begin(w);
 	json_for_each_member(key, value, there) {
-		bool source = str_eq(json_str(key), STR("source"));
-
-		if (source && ours) {
+		if (ours && str_eq(json_str(key), STR("source"))) {
 			write_member(w, "source", json_get(here, STR("source")));
 			write_member(w, "origin", json_get(here, STR("origin")));
-			continue;
+		} else if (ours && str_eq(json_str(key), STR("shadowed"))) {
+			write_displaced(w, here, there);
+		} else {
+			json_write_key(w, json_str(key));
+			json_write_value(w, value);
 		}
-		json_write_key(w, json_str(key));
-		json_write_value(w, value);
 	}
 	json_member_bool(w, STR("fromDaemon"), true);
 	write_here(w, here, there);

@@ -58,16 +58,19 @@ static void kind_line(const struct json *record, struct buf *out)
 	buf_append_char(out, '\n');
 }
 
-/* Whoever makes a call reads the settings of its scope at each. */
+/* Whoever makes a call reads the settings of its scope at each, and a command those of the client. */
 static void scope_line(const struct json *record, struct buf *out)
 {
-	bool at_once = json_bool_or(json_get(record, STR("hot")), false) ||
-		       str_eq(json_str(json_get(record, STR("scope"))), STR("call"));
+	struct str scope = json_str(json_get(record, STR("scope")));
 
 	line("scope", out);
 	member(record, STR("scope"), out);
-	buf_append(out, at_once ? STR(", a change takes effect at once\n")
-				: STR(", a change takes effect at the next start\n"));
+	if (json_bool_or(json_get(record, STR("hot")), false) || str_eq(scope, STR("call")))
+		buf_append(out, STR(", a change takes effect at once\n"));
+	else if (str_eq(scope, STR("client")))
+		buf_append(out, STR(", a change takes effect at the next command\n"));
+	else
+		buf_append(out, STR(", a change takes effect at the next start\n"));
 }
 
 static void spelling(struct buf *out, const char *before, const char *dashes, struct str word)

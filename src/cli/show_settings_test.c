@@ -58,6 +58,20 @@ static void test_spellings_choices_and_detail(void **state)
 		"  spelled    MCPX_EXEC_OUTPUT, MCPX_OUT, --exec-output, --output, -o\n");
 }
 
+static void test_when_a_change_takes_effect(void **state)
+{
+	(void)state;
+	expect_shown(
+		show_setting,
+		"{\"path\":\"output.color\",\"kind\":\"enum\",\"value\":\"auto\",\"source\":\"default\","
+		"\"env\":\"MCPX_OUTPUT_COLOR\",\"flag\":\"output-color\",\"scope\":\"client\",\"hot\":false}",
+		"output.color = auto\n"
+		"  from       default\n"
+		"  kind       enum\n"
+		"  scope      client, a change takes effect at the next command\n"
+		"  spelled    MCPX_OUTPUT_COLOR, --output-color\n");
+}
+
 /* A daemon's answer is text from outside. */
 static void test_escapes_do_not_pass(void **state)
 {
@@ -75,6 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_setting_in_full),
 		cmocka_unit_test(test_spellings_choices_and_detail),
+		cmocka_unit_test(test_when_a_change_takes_effect),
 		cmocka_unit_test(test_escapes_do_not_pass),
 	};
 

@@ -53,15 +53,26 @@ static void artifacts_line(struct cli *cli, struct table *table, const struct js
 		line(table, "", json_str(json_get(usage, STR("error"))));
 }
 
+/* After an upgrade the old daemon goes on until it is idle for long. */
+static void other_version_line(struct cli *cli, struct table *table, struct str version)
+{
+	if (!str_eq(version, str_of(cli->version)))
+		line(table, "",
+		     arena_printf(&cli->arena,
+				  "this command is version %s: `mcpx stop` lets the next one start its own",
+				  cli->version));
+}
+
 static void daemon_line(struct cli *cli, struct table *table, const struct json *root)
 {
+	struct str version = json_str(json_get(root, STR("version")));
 	char uptime[DURATION_TEXT_MAX];
 
 	line(table, "daemon",
-	     arena_printf(&cli->arena, "version %.*s, process %llu, up %.*s",
-			  STR_ARG(json_str(json_get(root, STR("version")))),
+	     arena_printf(&cli->arena, "version %.*s, process %llu, up %.*s", STR_ARG(version),
 			  (unsigned long long)number(root, STR("pid")),
 			  STR_ARG(seconds_text(uptime, number(root, STR("uptimeSec"))))));
+	other_version_line(cli, table, version);
 }
 
 void show_health(struct cli *cli, const struct json *root, struct buf *out)

@@ -93,6 +93,9 @@ test('settings of a call are those of this command over those of the daemon', as
 	const own = await runJson(scratch, ['settings', 'get', 'search.limit', '--json'], { env: { MCPX_SEARCH_LIMIT: '3' } });
 	assert.deepEqual([own.value, own.source, own.origin, own.here], ['3', 'env', 'MCPX_SEARCH_LIMIT', undefined]);
 	assert.deepEqual(own.shadowed.map(({ value, source }) => [value, source]), [['7', 'runtime'], ['20', 'default']]);
+	const flag = await runJson(scratch, ['settings', 'get', 'search.limit', '--search-limit=4', '--json'], { env: { MCPX_SEARCH_LIMIT: '3' } });
+	assert.deepEqual([flag.value, flag.source, flag.origin], ['4', 'flag', '--search-limit']);
+	assert.deepEqual(flag.shadowed.map(({ value, source }) => [value, source]), [['3', 'env'], ['7', 'runtime'], ['20', 'default']]);
 	// What the command acts on is the command's.
 	const local = await runJson(scratch, ['settings', 'get', 'output.color', '--color=never', '--json']);
 	assert.deepEqual([local.value, local.source, local.fromDaemon], ['never', 'flag', undefined]);

@@ -1,0 +1,57 @@
+#include "base/base.h"
+#include "cli/show_status.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void expect_shown(void (*show)(struct cli *cli, const struct json *root, struct buf *out),
+			 const char *answer, const char *expected)
+{
+	struct cli cli = { .version = "1.2.3" };
+	_cleanup_json_ struct json_doc doc = { 0 };
+	_cleanup_buf_ struct buf out = { 0 };
+
+	arena_init(&cli.arena, 0);
+	buf_init(&out, 1 << 16);
+	assert_int_equal(json_parse(&doc, str_of(answer), NULL, NULL), 0);
+	show(&cli, json_root(&doc), &out);
+	assert_string_equal(buf_cstr(&out), expected);
+	arena_release(&cli.arena);
+}
+
+static void test_a_daemon_of_another_version_is_told(void **state)
+{
+	(void)state;
+	expect_shown(show_health,
+		     "{\"version\":\"1.2.3\",\"pid\":7,\"uptimeSec\":61,\"endpoint\":\"unix:/a\"}",
+		     "daemon    version 1.2.3, process 7, up 1m1s\n"
+		     "endpoint  unix:/a\n");
+	expect_shown(show_health,
+		     "{\"version\":\"1.2.2\",\"pid\":7,\"uptimeSec\":5,\"endpoint\":\"unix:/a\"}",
+		     "daemon    version 1.2.2, process 7, up 5s\n"
+		     "          this command is version 1.2.3: `mcpx stop` lets the next one start its own\n"
+		     "endpoint  unix:/a\n");
+}
+
+static void test_what_could_not_be_refreshed_is_named(void **state)
+{
+	(void)state;
+	expect_shown(
+		show_refresh,
+		"{\"namespaces\":1,\"added\":2,\"removed\":0,\"errors\":[{\"server\":\"s\",\"error\":\"a\\nb\"}]}",
+		"1 namespace, 2 added, 0 removed\ns\n  a b\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_daemon_of_another_version_is_told),
+		cmocka_unit_test(test_what_could_not_be_refreshed_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
