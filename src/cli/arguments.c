@@ -43,6 +43,14 @@ static struct str choices_text(struct str choices, struct arena *arena)
 	return all;
 }
 
+static bool has_only_digits(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if (text.p[i] < '0' || text.p[i] > '9')
+			return false;
+	return text.n > 0;
+}
+
 static int value_check(const struct parser *parser, const struct operation_input *input, struct str shown,
 		       struct str text)
 {
@@ -52,8 +60,10 @@ static int value_check(const struct parser *parser, const struct operation_input
 		return err_set(parser->err, ERR_INVALID, "%.*s is one of %.*s, not %s", STR_ARG(shown),
 			       STR_ARG(choices_text(input->choices, parser->context->arena)), QUOTE(text));
 	if (input->kind == INPUT_INTEGER && str_to_i64(text, &number) < 0)
-		return err_set(parser->err, ERR_INVALID, "%.*s is a whole number, not %s", STR_ARG(shown),
-			       QUOTE(text));
+		return err_set(parser->err, ERR_INVALID,
+			       has_only_digits(text) ? "%.*s: %s is too large"
+						     : "%.*s is a whole number, not %s",
+			       STR_ARG(shown), QUOTE(text));
 	if (input->kind == INPUT_INTEGER && input->has_minimum && number < input->minimum)
 		return err_set(parser->err, ERR_INVALID, "%.*s is at least %d, not %s", STR_ARG(shown),
 			       input->minimum, QUOTE(text));
@@ -381,16 +391,25 @@ int arguments_parse(struct arguments *arguments, int argc, char **argv,
 
 /* -- afterwards ------------------------------------------------------------------------------------------ */
 
+/* A parameter of a route that is empty would make another route of it. */
+static bool is_given(const struct arguments *arguments, size_t at)
+{
+	const struct operation_input *input = &arguments->command->inputs[at];
+
+	if (input->command == INPUT_REST)
+		return arguments->rest_count > 0;
+	return arguments->values[at].input &&
+	       (input->place != INPUT_PATH || arguments->values[at].text.n > 0);
+}
+
 int arguments_check(const struct arguments *arguments, struct err *err)
 {
 	const struct command *command = arguments->command;
 
 	for (size_t i = 0; i < command->input_count; i++) {
 		const struct operation_input *input = &command->inputs[i];
-		bool given = input->command == INPUT_REST ? arguments->rest_count > 0
-							  : arguments->values[i].input != NULL;
 
-		if (!input->required || given || input->command == INPUT_NOT_ON_COMMAND_LINE)
+		if (!input->required || input->command == INPUT_NOT_ON_COMMAND_LINE || is_given(arguments, i))
 			continue;
 		return err_set(err, ERR_INVALID, "`mcpx %.*s` needs %.*s: %.*s", STR_ARG(command->words),
 			       STR_ARG(input->value), STR_ARG(input->description));

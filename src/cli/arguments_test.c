@@ -302,6 +302,10 @@ static void test_mistakes(void **state)
 	assert_refused("mcpx artifact get a b", "\"b\": `mcpx artifact get` takes no further argument");
 	assert_refused("mcpx search --limit",
 		       "--limit needs a value: at most so many (default: search.limit)");
+	assert_refused("mcpx call --timeout-ms 99999999999999999999 a.b",
+		       "--timeout-ms: \"99999999999999999999\" is too large");
+	assert_refused("mcpx artifact get ", "`mcpx artifact get` needs ID: its handle");
+	assert_refused("mcpx settings set  1", "`mcpx settings set` needs SETTING: such as pool.callTimeout");
 	assert_refused("mcpx search --limit many x", "--limit is a whole number, not \"many\"");
 	assert_refused("mcpx search --limit 0 x", "--limit is at least 1, not \"0\"");
 	assert_refused("mcpx settings list --scope world",

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/commands.h"
 
+#include "base/quote.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -40,8 +41,8 @@ static int call_split_name(struct call *call, struct str name, struct err *err)
 	call->tool = dot == STR_NONE ? str_make(NULL, 0) : str_from(name, dot + 1);
 	if (!call->namespace.n || !call->tool.n)
 		return err_set(err, ERR_INVALID,
-			       "%.*s names no tool: write namespace.tool, as `mcpx tools` lists them",
-			       STR_ARG(name));
+			       "%s names no tool: write namespace.tool, as `mcpx tools` lists them",
+			       QUOTE(name));
 	return 0;
 }
 

@@ -119,7 +119,8 @@ static struct str settings_header(struct cli *cli)
 	return buf_failed(&out) ? str_make(NULL, 0) : arena_copy(&cli->arena, buf_str(&out));
 }
 
-static void request_fields(struct cli *cli, const struct request *request, struct field_list *list)
+static int request_fields(struct cli *cli, const struct request *request, struct field_list *list,
+			  struct err *err)
 {
 	const struct environment *environment = &cli->environment;
 	struct str pid = environment_get(environment, STR("MCPX_PID"));
@@ -128,6 +129,10 @@ static void request_fields(struct cli *cli, const struct request *request, struc
 	list->count = 0;
 	if (!session.n)
 		session = environment_get(environment, STR("MCPX_SESSION_ID"));
+	if (!http_is_field_value(session))
+		return err_set(err, ERR_INVALID,
+			       "%s is no session: its name may hold no line ends or other control characters",
+			       QUOTE(session));
 	add_field(list, STR("X-Mcpx-Cwd"), cli->cwd);
 	add_field(list, STR("X-Mcpx-Pid"), pid.n ? pid : arena_printf(&cli->arena, "%d", (int)getpid()));
 	add_field(list, STR("X-Mcpx-Session"), session);
@@ -141,6 +146,7 @@ static void request_fields(struct cli *cli, const struct request *request, struc
 		add_field(list, STR("Connection"), STR("Upgrade"));
 		add_field(list, STR("Upgrade"), request->upgrade);
 	}
+	return 0;
 }
 
 /* -- sending --------------------------------------------------------------------------------------------- */
@@ -166,9 +172,10 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 		.body_fd = request->body_fd,
 		.body_length = request->body_length,
 	};
-	int r;
+	int r = request_fields(cli, request, &list, err);
 
-	request_fields(cli, request, &list);
+	if (r < 0)
+		return r;
 	sent.field_count = list.count;
 	r = send_once(cli, &sent, ret_answer, err);
 	/* A daemon that is just ending closes connections that it never looked at. What may be repeated is:

@@ -6,6 +6,7 @@
 #include "cli/tool_schema.h"
 #include "io/files.h"
 #include "json/writer.h"
+#include "text/utf8.h"
 
 enum {
 	NESTED_MAX = 32, /* objects within objects that one name may set: "a.b.c" sets two */
@@ -296,6 +297,10 @@ static int split_words(const struct tool_words *words, struct argument_list *lis
 		struct str word = str_of(words->words[i]);
 		int r;
 
+		/* JSON cannot carry it, and what stands for it there would be another value. */
+		if (!utf8_valid(word))
+			return err_set(err, ERR_INVALID, "%s is not UTF-8, so no tool can be given it",
+				       QUOTE(word));
 		if (!split_word(word, &list->values[i]))
 			return err_set(
 				err, ERR_INVALID,

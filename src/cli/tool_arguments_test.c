@@ -191,6 +191,7 @@ static void test_json_is_taken_as_such(void **state)
 	EXPECT("{\"text\":{\"a\":1}}", "text:= {\"a\":1} ");
 	EXPECT("{\"n\":\"12\"}", "n:=\"12\"");
 	EXPECT("{\"a:b\":1}", "a:b=1");
+	expect_refused("text=caf\xe9", "\"text=caf\\xe9\" is not UTF-8, so no tool can be given it");
 	expect_refused("text:=nope", "text:= is not followed by JSON: line 1, column 1: expected a value");
 }
 

@@ -187,6 +187,10 @@ test('a session is named by the environment or by a flag', async (t) => {
 	assert.equal(await pid(['--session', 'a']), a);
 	assert.equal(await pid([], { MCPX_SESSION_ID: 'a' }), a);
 	assert.notEqual(await pid(['--session', 'b']), a);
+	// A name that cannot be sent is no wish for no session.
+	const refused = await run(scratch, ['call', 'scripted.pid', '--session', 'a\nb']);
+	assert.deepEqual([refused.status, refused.stdout], [1, '']);
+	assert.match(refused.stderr, /^mcpx: "a\\nb" is no session: /);
 });
 
 test('output that cannot be written is said once, and fails', { skip: fs.existsSync('/dev/full') ? false : 'needs /dev/full' }, async (t) => {
