@@ -44,6 +44,7 @@ struct daemon {
 	struct api api;
 	bool api_ready;
 	bool listening;
+	uint64_t started_ms; /* loop_wall_ms() */
 	struct str token;
 	struct config_watch watch;
 	struct timer tick;
@@ -258,6 +259,42 @@ static void daemon_adjust(void *context)
 	api_adjust(&daemon->api);
 }
 
+/* The nearest of the files, and what tells whether they all are what was read. */
+static void daemon_write_config(const struct daemon *daemon, struct json_writer *w)
+{
+	const struct config *config = daemon->config;
+
+	for (size_t i = 0; i < config->source_count; i++)
+		if (config->sources[i].loaded) {
+			json_member_str(w, STR("configPath"), config->sources[i].path);
+			break;
+		}
+	json_write_key(w, STR("configHash"));
+	json_write_strf(w, "%016llx", (unsigned long long)config_hash(config));
+}
+
+/* What the running daemon says of itself, for people and for `mcpx status`. */
+static int daemon_write_info(struct daemon *daemon, struct err *err)
+{
+	const struct file_write_options options = { .mode = PRIVATE_FILE_MODE };
+	struct json_writer w;
+	struct buf out;
+	int r;
+
+	api_writer_init(&w, &out);
+	json_write_object_begin(&w);
+	json_member_i64(&w, STR("pid"), getpid());
+	json_member_str(&w, STR("socket"), daemon->places.socket);
+	json_member_str(&w, STR("endpoint"), str_of(daemon->api.endpoint));
+	daemon_write_config(daemon, &w);
+	json_member_str(&w, STR("version"), str_of(daemon->options->version));
+	json_member_u64(&w, STR("startedAt"), daemon->started_ms);
+	json_write_object_end(&w);
+	r = file_write(daemon->places.info.p, buf_str(&out), &options, err);
+	buf_release(&out);
+	return r;
+}
+
 static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_removed, struct err *err)
 {
 	struct daemon *daemon = context;
@@ -276,6 +313,7 @@ static int daemon_reload(void *context, unsigned *ret_added, unsigned *ret_remov
 	hub_reload(daemon->hub, fresh, ret_added, ret_removed);
 	config_watch_follow(&daemon->watch, fresh);
 	config_free(&old);
+	(void)daemon_write_info(daemon, NULL);
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("config.reload"),
 		   LOG_FIELDS(log_uint("added", *ret_added), log_uint("removed", *ret_removed)));
 	return 0;
@@ -464,27 +502,6 @@ static void daemon_open_hub(struct daemon *daemon)
 	hub_listen(daemon->hub, &daemon->listener);
 }
 
-/* What the running daemon says of itself, for people and for `mcpx status`. */
-static int daemon_write_info(struct daemon *daemon, struct err *err)
-{
-	const struct file_write_options options = { .mode = PRIVATE_FILE_MODE };
-	struct json_writer w;
-	struct buf out;
-	int r;
-
-	api_writer_init(&w, &out);
-	json_write_object_begin(&w);
-	json_member_i64(&w, STR("pid"), getpid());
-	json_member_str(&w, STR("socket"), daemon->places.socket);
-	json_member_str(&w, STR("endpoint"), str_of(daemon->api.endpoint));
-	json_member_str(&w, STR("version"), str_of(daemon->options->version));
-	json_member_u64(&w, STR("startedAt"), loop_wall_ms());
-	json_write_object_end(&w);
-	r = file_write(daemon->places.info.p, buf_str(&out), &options, err);
-	buf_release(&out);
-	return r;
-}
-
 static int daemon_watch_signals(struct daemon *daemon, struct err *err)
 {
 	if (signal_ignore(SIGPIPE, err) < 0 ||
@@ -540,6 +557,7 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 	    (r = http_server_new(&daemon->server, daemon->loop, &limits, &handler, err)) < 0)
 		return r;
 	daemon_open_hub(daemon);
+	daemon->started_ms = loop_wall_ms();
 	if ((r = daemon_open_api(daemon, err)) < 0 || (r = daemon_listen(daemon, err)) < 0 ||
 	    (r = daemon_write_info(daemon, err)) < 0)
 		return r;

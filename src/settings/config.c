@@ -186,6 +186,15 @@ bool config_changed(const struct config *config, const struct settings *set)
 	return false;
 }
 
+uint64_t config_hash(const struct config *config)
+{
+	uint64_t hash = 0;
+
+	for (const struct config_file *file = config->contents->files; file; file = file->next)
+		hash = hash_str(str_make((const char *)&file->hash, sizeof(file->hash)), hash);
+	return hash;
+}
+
 bool config_lacks_file(const struct config *config)
 {
 	struct config_stamp stamp;

@@ -114,6 +114,9 @@ void config_free(struct config **config);
  * those say may have changed. */
 bool config_changed(const struct config *config, const struct settings *set);
 
+/* Of the texts of all files that are loaded, in order: another one when a text is another. No secret. */
+uint64_t config_hash(const struct config *config);
+
 /* The server of this name or namespace, or NULL. Also finds servers that are disabled or in error. */
 const struct config_server *config_find(const struct config *config, struct str name);
 

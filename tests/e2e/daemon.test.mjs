@@ -1,10 +1,10 @@
-// The daemon as a process: its log, and how it goes on when nobody reads that.
+// The daemon as a process: its log, how it goes on when nobody reads that, and the file that tells of it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { startDaemon } from '../lib/daemon.mjs';
-import { get } from '../lib/http.mjs';
+import { get, post } from '../lib/http.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
 const { O_RDWR, O_NONBLOCK } = fs.constants;
@@ -53,5 +53,21 @@ test('a standard error that nobody reads does not hold the daemon up', async (t)
 	assert.match(lines[0], /log\.dropped records=2 /);
 	assert.match(lines[1], /config\.reload/);
 	fill(own);
+	assert.equal((await daemon.stop()).status, 0);
+});
+
+test('a file tells which daemon runs, and with which configuration', async (t) => {
+	const scratch = newScratch(t);
+	const daemon = await startDaemon(scratch, { config: { mcpServers: {} } });
+	const told = () => JSON.parse(fs.readFileSync(scratch.path(scratch.files(/daemon-\w+\.json$/)[0]), 'utf8'));
+	const first = told();
+	assert.deepEqual(Object.keys(first), ['pid', 'socket', 'endpoint', 'configPath', 'configHash', 'version', 'startedAt']);
+	assert.deepEqual([first.pid, first.socket, first.configPath], [daemon.pid, daemon.socket, scratch.path('config.json')]);
+	assert.match(first.configHash, /^[0-9a-f]{16}$/);
+	scratch.writeConfig({ mcpServers: { off: { command: 'none', mcpx: { disabled: true } } } });
+	await post(daemon.socket, '/v1/refresh', {});
+	const { configHash, ...rest } = told();
+	assert.notEqual(configHash, first.configHash);
+	assert.deepEqual({ ...rest, configHash: first.configHash }, first);
 	assert.equal((await daemon.stop()).status, 0);
 });
