@@ -4,7 +4,12 @@
  *
  * The two cannot change at one moment, so they change in an order in which a kill between any two steps does
  * no harm: a body is in place before the index says so, and the index forgets it before it goes. What such a
- * kill can leave is a body that nobody knows, and ledger_recover() removes those.
+ * kill can leave is a body that nobody knows, and ledger_recover() removes those. On a full disk bodies that
+ * are not wanted go first, because the index needs room to forget; a kill then can leave a handle without a
+ * body, and ledger_recover() drops it.
+ *
+ * All fail as the index does (index.h) and as the file system does, ERR_FULL for both; what else one returns
+ * stands at it. `err` may be NULL, except in ledger_recover(), and is touched by failures only.
  */
 #ifndef ARTIFACTS_LEDGER_H
 #define ARTIFACTS_LEDGER_H
@@ -33,6 +38,8 @@ void ledger_release(struct ledger *ledger);
 int ledger_keep(const struct ledger *ledger, struct db *db, struct blob_writer *writer,
 		struct artifact *artifact, struct arena *arena, struct err *err);
 
+/* Removes a handle, and the body with its last one. ERR_NOT_FOUND when there is no such handle or it has
+ * expired. */
 int ledger_delete(const struct ledger *ledger, struct db *db, struct str id, uint64_t now_ms,
 		  struct err *err);
 

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { run, runJson } from '../lib/command.mjs';
-import { freePort, startDaemon } from '../lib/daemon.mjs';
+import { startDaemon } from '../lib/daemon.mjs';
 import { get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
@@ -60,8 +60,7 @@ test('a copy that cannot be made leaves the artifact where it is stored, and say
 
 test('whoever comes over TCP names no directory of ours', async (t) => {
 	const scratch = newScratch(t);
-	const port = await freePort();
-	await startDaemon(scratch, { config: { mcpServers }, port, args: ['--daemon-tcp', '--daemon-auth', 'none', '--daemon-port', String(port)] });
+	const { port } = await startDaemon(scratch, { config: { mcpServers }, tcp: true });
 	const directory = scratch.path('out');
 	const put = await post(port, `/v1/artifacts?dir=${encodeURIComponent(directory)}`, 'bytes');
 	assert.deepEqual([put.status, put.json.error], [403, 'dir works over the unix socket only; fetch the artifact by its id']);
