@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "artifacts/name.h"
+#include "base/character.h"
 #include "base/utf8_character.h"
 
 static struct str last_component(struct str raw)
@@ -14,8 +15,7 @@ static struct str last_component(struct str raw)
 
 static bool is_kept(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-	       c == '-' || c == '_' || c == '+';
+	return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' || c == '+';
 }
 
 /* One character of ours for each of theirs; a broken part of UTF-8 counts as one. */

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "cli/shell_words.h"
+#include "base/character.h"
 
 struct reader {
 	struct shell_words *to;
@@ -107,8 +108,8 @@ void shell_words_read(struct shell_words *words, struct str line, size_t mark, s
 
 static bool is_safe(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (unsigned char)c >= 0x80 || memchr("_-./:=@%+,", c, strlen("_-./:=@%+,"));
+	return is_letter_or_digit(c) || (unsigned char)c >= 0x80 ||
+	       memchr("_-./:=@%+,", c, strlen("_-./:=@%+,"));
 }
 
 void shell_quote(struct buf *out, struct str word, char quote)

@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 #include "exec/source.h"
+#include "base/character.h"
 
 enum {
 	NESTING_MAX =
@@ -35,8 +36,7 @@ static char peek(const struct scanner *s, size_t ahead)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-	       c == '$' || c == '#' || (unsigned char)c >= 0x80;
+	return is_letter_or_digit(c) || c == '_' || c == '$' || c == '#' || (unsigned char)c >= 0x80;
 }
 
 static void skip_line(struct scanner *s)

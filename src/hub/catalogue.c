@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "hub/catalogue.h"
+#include "base/character.h"
 #include "json/json.h"
 #include "json/writer.h"
 #include "mcp/jsonrpc.h"
@@ -18,8 +19,7 @@ enum {
 
 static bool listed_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-	       c == '-';
+	return is_letter_or_digit(c) || c == '_' || c == '-';
 }
 
 static bool listed_name_fits(struct str name)

@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "io/http_origin.h"
 
+#include "base/character.h"
 #include "base/err.h"
 
 #include <arpa/inet.h>
@@ -9,8 +10,7 @@ enum { PORT_DIGITS = 5 };
 
 static bool is_host_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && memchr("-._~", c, 4));
+	return is_letter_or_digit(c) || (c && memchr("-._~", c, 4));
 }
 
 static bool is_host_name(struct str host)
@@ -170,8 +170,7 @@ bool http_origin_is_allowed(struct str origin, const struct str *allowed, size_t
 /* RFC 6750 section 2.1: letters, digits and these, then any number of "=". */
 static bool is_token68_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && memchr("-._~+/=", c, 7));
+	return is_letter_or_digit(c) || (c && memchr("-._~+/=", c, 7));
 }
 
 struct str http_bearer_token(struct str authorization)

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "io/http_syntax.h"
+#include "base/character.h"
 
 static bool is_control(unsigned char c)
 {
@@ -36,9 +37,7 @@ static bool is_token_char(char c)
 {
 	static const char marks[] = "!#$%&'*+-.^_`|~";
 
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-		return true;
-	return c && memchr(marks, c, sizeof(marks) - 1);
+	return is_letter_or_digit(c) || (c && memchr(marks, c, sizeof(marks) - 1));
 }
 
 bool http_is_token(struct str s)
