@@ -60,7 +60,8 @@ static bool connect_to_daemon(struct inquiry *inquiry)
 	patience = settings_duration(inquiry->set, SETTING_COMPLETION_DAEMON_TIMEOUT);
 	inquiry->end_ms = clock_monotonic_ms() + patience;
 	limits = (struct http_client_limits){ patience, patience, patience, patience };
-	return http_client_open_unix(&inquiry->client, places.socket.p, &limits, NULL) == 0;
+	return places_check_socket(&places, NULL) == 0 &&
+	       http_client_open_unix(&inquiry->client, places.socket.p, &limits, NULL) == 0;
 }
 
 /* The body, read with the time for all of it and not for each piece. */

@@ -10,6 +10,14 @@ static bool nobody_listens(int code)
 	return code != ERR_TIMEOUT && code != ERR_DENIED && code != ERR_INVALID;
 }
 
+static int socket_open(struct cli *cli, const struct places *places, const struct http_client_limits *limits,
+		       struct err *err)
+{
+	int r = places_check_socket(places, err);
+
+	return r < 0 ? r : http_client_open_unix(&cli->daemon, places->socket.p, limits, err);
+}
+
 static int daemon_connect(struct cli *cli, struct err *err)
 {
 	const struct settings *set = cli->settings;
@@ -24,10 +32,10 @@ static int daemon_connect(struct cli *cli, struct err *err)
 	int r;
 
 	http_client_close(&cli->daemon);
-	r = http_client_open_unix(&cli->daemon, cli->places.socket.p, &limits, err);
+	r = socket_open(cli, &cli->places, &limits, err);
 	if (r == 0 || !nobody_listens(r) || !places_follow_daemon(&elsewhere, &cli->arena))
 		return r;
-	r = http_client_open_unix(&cli->daemon, elsewhere.socket.p, &limits, err);
+	r = socket_open(cli, &elsewhere, &limits, err);
 	if (r == 0)
 		cli->places = elsewhere;
 	return r;

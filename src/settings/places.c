@@ -154,6 +154,20 @@ int places_prepare(const struct places *places, struct err *err)
 	return r;
 }
 
+int places_check_socket(const struct places *places, struct err *err)
+{
+	struct stat st;
+
+	if (str_eq(places->socket_dir, places->state) || lstat(places->socket_dir.p, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+		return 0;
+	return err_set(
+		err, ERR_DENIED,
+		"%s, where the daemon's socket would be, is not a directory of ours that is closed to others: remove it, or set TMPDIR",
+		places->socket_dir.p);
+}
+
 bool places_follow_daemon(struct places *places, struct arena *arena)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
@@ -165,6 +179,8 @@ bool places_follow_daemon(struct places *places, struct arena *arena)
 		socket = json_str(json_get(json_root(&doc), STR("socket")));
 		if (socket.n > 0 && !str_eq(socket, places->socket)) {
 			places->socket = arena_copy(arena, socket);
+			places->socket_dir =
+				arena_copy(arena, str_slice(socket, 0, str_find_last_char(socket, '/')));
 			free((char *)text.p);
 			return true;
 		}

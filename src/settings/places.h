@@ -40,6 +40,11 @@ int places_find(struct places *places, const struct settings *set, const struct 
  * that is open to others is closed; one that belongs to somebody else is ERR_DENIED. */
 int places_prepare(const struct places *places, struct err *err);
 
+/* Whether the socket, if there is one, can only be our own daemon's. In the state directory it is; under
+ * $TMPDIR anybody may have made the directory before us: ERR_DENIED unless it is ours and closed to
+ * others. */
+int places_check_socket(const struct places *places, struct err *err);
+
 /* A daemon whose socket is under its own $TMPDIR listens elsewhere for who has another. Takes the path that
  * its info file says; false, and nothing is changed, when that is no other. */
 bool places_follow_daemon(struct places *places, struct arena *arena);

@@ -194,12 +194,45 @@ static void a_daemon_elsewhere_is_followed(void **state)
 	scratch_write(&w->scratch, w->places.info.p + w->scratch.root.n + 1, "{\"socket\":\"/u/x.sock\"}");
 	assert_true(places_follow_daemon(&w->places, &w->scratch.arena));
 	assert_string_equal(w->places.socket.p, "/u/x.sock");
+	assert_string_equal(w->places.socket_dir.p, "/u");
 	assert_false(places_follow_daemon(&w->places, &w->scratch.arena));
 	/* Where the state directory has room for it, there is no other place. */
 	assert_int_equal(find(w, &near, "a"), 0);
 	assert_int_equal(places_prepare(&w->places, NULL), 0);
 	scratch_write(&w->scratch, w->places.info.p + w->scratch.root.n + 1, "{\"socket\":\"/u/x.sock\"}");
 	assert_false(places_follow_daemon(&w->places, &w->scratch.arena));
+}
+
+/* Whoever makes the directory first could listen there, and be sent our calls. */
+static void a_socket_of_somebody_else_is_not_spoken_to(void **state)
+{
+	struct world *w = *state;
+	struct environment environment = ENVIRONMENT(
+		entry(w, "HOME", "/h"), entry(w, "TMPDIR", "/t"),
+		entry(w, "MCPX_STATE_DIR",
+		      "/a-state-directory-whose-name-is-much-too-long-to-be-followed-by-a-socket"));
+
+	assert_int_equal(find(w, &environment, "a"), 0);
+	assert_int_equal(places_check_socket(&w->places, NULL), 0);
+	assert_int_equal(places_prepare(&w->places, NULL), 0);
+	assert_int_equal(places_check_socket(&w->places, NULL), 0);
+	assert_int_equal(chmod(w->places.socket_dir.p, 0770), 0);
+	assert_int_equal(places_check_socket(&w->places, &w->err), ERR_DENIED);
+	assert_string_equal(
+		w->err.message,
+		arena_printf(
+			&w->scratch.arena,
+			"%s, where the daemon's socket would be, is not a directory of ours that is closed to others: remove it, or set TMPDIR",
+			w->places.socket_dir.p)
+			.p);
+	assert_int_equal(chmod(w->places.socket_dir.p, 0700), 0);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(w->places.socket_dir.p, 4711, 4711), 0);
+		assert_int_equal(places_check_socket(&w->places, NULL), ERR_DENIED);
+	}
+	assert_int_equal(rmdir(w->places.socket_dir.p), 0);
+	assert_int_equal(symlink("/tmp", w->places.socket_dir.p), 0);
+	assert_int_equal(places_check_socket(&w->places, NULL), ERR_DENIED);
 }
 
 static unsigned mode_of(struct str path)
@@ -266,6 +299,7 @@ int main(void)
 		IN_WORLD(a_daemons_files_carry_its_key),
 		IN_WORLD(a_long_socket_path_moves_to_a_short_directory),
 		IN_WORLD(a_daemon_elsewhere_is_followed),
+		IN_WORLD(a_socket_of_somebody_else_is_not_spoken_to),
 		IN_WORLD(directories_are_made_and_closed),
 		IN_WORLD(the_logs_directory_is_made_where_none_is),
 		IN_WORLD(a_directory_of_somebody_else_is_refused),
