@@ -155,22 +155,43 @@ static void hub_instance_notified(void *context, struct pool_group *group, struc
 
 /* -- reading unasked ------------------------------------------------------------------------------------- */
 
-static bool server_wants_reading(const struct hub_server *server)
+/* In how many ms the list of a server is read without being asked for; UINT64_MAX: it is not. */
+static uint64_t server_reading_in(const struct hub_server *server)
 {
-	return (!server->snapshot || !server->read) && server->group && !server->refresh &&
-	       pool_group_retry_in(server->group) == 0 && server->refresh_at <= loop_now(server->hub->loop);
+	uint64_t now = loop_now(server->hub->loop), wait;
+
+	if ((server->snapshot && server->read) || !server->group || server->refresh)
+		return UINT64_MAX;
+	wait = pool_group_retry_in(server->group);
+	return server->refresh_at > now + wait ? server->refresh_at - now : wait;
 }
 
-/* Reads every list once, behind what the cache knew; what could not be read, again and again. */
 static void hub_retry(struct timer *timer)
 {
 	struct hub *hub = container_of(timer, struct hub, retry);
 	struct hub_server *server;
 
 	list_for_each(server, &hub->servers, node)
-		if (server_wants_reading(server))
+		if (server_reading_in(server) == 0)
 			refresh_begin(server, NULL);
-	timer_start(&hub->retry, hub->loop, hub->limits.pool.backoff_step_ms, hub_retry);
+	hub_read_unasked(hub);
+}
+
+void hub_read_unasked(struct hub *hub)
+{
+	uint64_t soonest = UINT64_MAX;
+	struct hub_server *server;
+
+	timer_stop(&hub->retry);
+	if (!hub->limits.warm || hub->stopping)
+		return;
+	list_for_each(server, &hub->servers, node) {
+		uint64_t wait = server_reading_in(server);
+
+		soonest = wait < soonest ? wait : soonest;
+	}
+	if (soonest < UINT64_MAX)
+		timer_start(&hub->retry, hub->loop, soonest, hub_retry);
 }
 
 /* -- configuration --------------------------------------------------------------------------------------- */
@@ -235,8 +256,7 @@ void hub_reload(struct hub *hub, const struct config *config, unsigned *ret_adde
 
 	hub_configure(hub, config, &added, &removed);
 	ready_ask_again(hub);
-	if (timer_running(&hub->retry))
-		timer_start(&hub->retry, hub->loop, 0, hub_retry);
+	hub_read_unasked(hub);
 	hub_tools_changed(hub);
 	prune_begin(hub);
 	if (ret_added)
@@ -254,6 +274,7 @@ void hub_adjust(struct hub *hub, const struct hub_limits *limits)
 	list_for_each(server, &hub->servers, node)
 		server_adjust(server);
 	ready_ask_again(hub);
+	hub_read_unasked(hub);
 }
 
 /* -- finding --------------------------------------------------------------------------------------------- */
@@ -391,8 +412,7 @@ struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const st
 	hub->pool = pool_new(loop, &hub->limits.pool, &events);
 	hub_configure(hub, config, &added, &removed);
 	prune_begin(hub);
-	if (limits->warm)
-		timer_start(&hub->retry, loop, 0, hub_retry);
+	hub_read_unasked(hub);
 	return hub;
 }
 

@@ -365,6 +365,7 @@ static void a_warm_hub_reads_and_retries_by_itself(void **state)
 	/* Enough is enough. */
 	let_pass(SHORT_MS);
 	assert_int_equal(events_of(&scene, "server.start good"), 1);
+	assert_false(timer_running(&scene.hub->retry));
 	hub_scene_close(&scene);
 }
 

@@ -125,6 +125,7 @@ static void refresh_end(struct hub_refresh *refresh, const struct err *err)
 		refresh_changed(server, running);
 	pool_release(&instance);
 	hub_check_readies(hub);
+	hub_read_unasked(hub);
 	hub_server_drop(&server);
 }
 

@@ -28,6 +28,9 @@ void hub_tell_event(struct hub *hub, enum log_level level, struct str event, str
 		    struct str detail);
 void hub_tools_changed(struct hub *hub);
 void hub_check_readies(struct hub *hub);
+/* Where limits.warm is set: every list is read once, behind what the cache knew, and what could not be read
+ * again and again. To be called when a server or a failure has come or gone; between these the hub sleeps. */
+void hub_read_unasked(struct hub *hub);
 /* After a reload: begins what those who wait need of servers that are new or different. */
 void ready_ask_again(struct hub *hub);
 /* To be called when a call or a file has ended. */
