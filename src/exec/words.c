@@ -1,23 +1,8 @@
 #include "base/base.h"
 #include "exec/words.h"
 #include "base/buf.h"
+#include "text/plain.h"
 #include "text/utf8.h"
-
-/* Without control sequences (ECMA-48: ESC "[", parameters, a final byte from "@" to "~") and other control
- * characters. */
-static void strip_controls(struct buf *out, struct str text)
-{
-	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
-
-		if (c == '\x1b' && i + 1 < text.n && text.p[i + 1] == '[') {
-			for (i += 2; i < text.n && !(text.p[i] >= '@' && text.p[i] <= '~'); i++)
-				;
-		} else if ((unsigned char)c >= ' ' || c == '\n' || c == '\t') {
-			buf_append_char(out, c);
-		}
-	}
-}
 
 /* The path and the URL of the file become the name that its author knows. */
 static void rename_script(struct buf *out, struct str text, const struct exec_names *names,
@@ -104,14 +89,12 @@ bool exec_words_wait_for_nothing(struct str words)
 
 struct str exec_clean_words(struct str words, const struct exec_names *names, struct arena *arena)
 {
-	_cleanup_buf_ struct buf plain = { .max = ARENA_MAX_DEFAULT }, named = { .max = ARENA_MAX_DEFAULT };
-	_cleanup_buf_ struct buf clean = { .max = ARENA_MAX_DEFAULT };
+	_cleanup_buf_ struct buf named = { .max = ARENA_MAX_DEFAULT }, clean = { .max = ARENA_MAX_DEFAULT };
 	size_t pointer_at = STR_NONE;
 	struct str rest, line;
 	bool inside = false;
 
-	strip_controls(&plain, words);
-	rename_script(&named, buf_str(&plain), names, arena);
+	rename_script(&named, plain_text(words, arena), names, arena);
 	rest = buf_str(&named);
 	while (str_split(&rest, '\n', &line)) {
 		/* A line that points into one that was left out goes with it. */

@@ -3,9 +3,9 @@
  */
 #include "base/base.h"
 #include "hub/pool_private.h"
-#include "hub/last_words.h"
 #include "base/arena.h"
 #include "mcp/revision.h"
+#include "text/plain.h"
 
 /* -- instances ------------------------------------------------------------------------------------------- */
 
@@ -41,7 +41,7 @@ static void group_keep_words(struct pool_group *group, struct str words)
 	_cleanup_arena_ struct arena arena = { 0 };
 
 	arena_init(&arena, 0);
-	words = last_words_clean(words, &arena);
+	words = plain_text(words, &arena);
 	buf_release(&group->words);
 	buf_init(&group->words, words.n);
 	buf_append(&group->words, words);

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "hub/last_words.h"
+#include "text/plain.h"
 #include "text/utf8.h"
 
 enum {
@@ -9,44 +10,6 @@ enum {
 	END_BESIDE_CAUSE_MAX = 300,
 	CAUSE_MAX = 300,
 };
-
-/* -- control sequences ----------------------------------------------------------------------------------- */
-
-/* The bytes after ESC that belong to it: "[", parameters, a final byte; "]", a text, BEL or ESC "\"; else
- * one. */
-static size_t sequence_length(struct str after)
-{
-	size_t n = 1;
-
-	if (str_starts_with(after, STR("["))) {
-		while (n < after.n && !(after.p[n] >= '@' && after.p[n] <= '~'))
-			n++;
-		return n + 1;
-	}
-	if (!str_starts_with(after, STR("]")))
-		return 1;
-	while (n < after.n && after.p[n] != '\a' && after.p[n] != '\x1b' && after.p[n] != '\n')
-		n++;
-	return n + (str_starts_with(str_from(after, n), STR("\x1b\\")) ? 2 : 1);
-}
-
-struct str last_words_clean(struct str words, struct arena *arena)
-{
-	char *text = arena_alloc(arena, words.n + 1);
-	size_t n = 0;
-
-	for (size_t i = 0; i < words.n; i++) {
-		char c = words.p[i];
-
-		if (c == '\x1b')
-			i += sequence_length(str_from(words, i + 1));
-		else if (c == '\r' && !str_starts_with(str_from(words, i + 1), STR("\n")))
-			text[n++] = '\n'; /* the same line drawn anew, as progress is */
-		else if ((unsigned char)c >= ' ' || c == '\n' || c == '\t')
-			text[n++] = c;
-	}
-	return str_trim(utf8_clean(arena, str_make(text, n)));
-}
 
 /* -- what to quote --------------------------------------------------------------------------------------- */
 
@@ -94,7 +57,7 @@ static struct str last_lines(struct str text, size_t max)
 
 struct str last_words_quote(struct str words, struct arena *arena)
 {
-	struct str text = last_words_clean(words, arena), end = last_lines(text, END_MAX), cause;
+	struct str text = plain_text(words, arena), end = last_lines(text, END_MAX), cause;
 
 	if (!text.n)
 		return STR("it wrote nothing to stderr");

@@ -10,10 +10,6 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* As lines of text, from the arena: without escape sequences (ECMA-48) and other control characters, and
- * valid UTF-8. */
-struct str last_words_clean(struct str words, struct arena *arena);
-
 /* The end of an error's message, from the arena: "its stderr ends: ..." with all of it or the last lines, or,
  * when the line that names the error is not among these, "its stderr says: LINE\nand ends: ...", or "it wrote
  * nothing to stderr". */

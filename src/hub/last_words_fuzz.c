@@ -2,6 +2,7 @@
  * terminal obeys. */
 #include "base/base.h"
 #include "hub/last_words.h"
+#include "text/plain.h"
 #include "text/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_arena_ struct arena arena = { 0 };
 
 	arena_init(&arena, 0);
-	check(last_words_clean(words, &arena));
+	check(plain_text(words, &arena));
 	check(last_words_quote(words, &arena));
 	return 0;
 }

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "hub/last_words.h"
+#include "text/plain.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,34 +24,9 @@ static int end(void **state)
 	return 0;
 }
 
-static void assert_clean(struct str words, const char *expected)
-{
-	struct str clean = last_words_clean(words, &arena);
-
-	assert_string_equal(arena_cstr(&arena, clean), expected);
-}
-
 static const char *quote(const char *words)
 {
 	return arena_cstr(&arena, last_words_quote(str_of(words), &arena));
-}
-
-static void control_sequences_are_taken_out(void **state)
-{
-	(void)state;
-	assert_clean(STR("\x1b[31;1mError\x1b[0m: no\ttab\r\nnext\n"), "Error: no\ttab\nnext");
-	assert_clean(STR("\x1b]0;a title\aa\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ b"), "alink b");
-	assert_clean(STR("1%\r2%\r\n\b\x7f\x01"
-			 "c\x1b(d"),
-		     "1%\n2%\n\x7f"
-		     "cd");
-	assert_clean(STR("bad \xff byte"), "bad \xef\xbf\xbd byte");
-	/* Cut anywhere. */
-	assert_clean(STR("a\x1b"), "a");
-	assert_clean(STR("a\x1b["), "a");
-	assert_clean(STR("a\x1b[31"), "a");
-	assert_clean(STR("a\x1b]0;x"), "a");
-	assert_clean(STR(""), "");
 }
 
 static void little_is_quoted_whole(void **state)
@@ -147,13 +123,12 @@ static void long_lines_are_cut_between_characters(void **state)
 	assert_true(str_starts_with(quoted, STR("its stderr says: error: x\xc3\xa9")));
 	assert_true(quoted.n < 700);
 	assert_int_equal(str_find(quoted, STR("\xef\xbf\xbd")), STR_NONE);
-	assert_true(str_eq(last_words_clean(quoted, &arena), quoted));
+	assert_true(str_eq(plain_text(quoted, &arena), quoted));
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(control_sequences_are_taken_out, begin, end),
 		cmocka_unit_test_setup_teardown(little_is_quoted_whole, begin, end),
 		cmocka_unit_test_setup_teardown(the_line_that_names_the_error_is_quoted_with_the_end, begin,
 						end),
