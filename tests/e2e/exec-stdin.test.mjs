@@ -55,5 +55,5 @@ test('nobody is asked to type a script', async (t) => {
 	const said = await child.finished;
 	child.stdin.destroy();
 	assert.equal(said.status, 2);
-	assert.match(said.stdout, /^mcpx: `mcpx exec` needs source: the snippet, in quotes, or - for standard input \(`mcpx help exec` says more\)\r\n/);
+	assert.match(said.stdout, /^mcpx: `mcpx exec` needs SOURCE: the snippet, in quotes, or - for standard input \(`mcpx help exec` says more\)\r\n/);
 });
