@@ -602,9 +602,9 @@ void api_answer_written(struct api_call *call, struct buf *out)
 	api_answer_json(call, 200, out);
 }
 
-void api_answer_text(struct api_call *call, struct str body)
+void api_answer_text(struct api_call *call, struct str type, struct str body)
 {
-	answer_body(call, 200, STR("text/plain; charset=utf-8"), body);
+	answer_body(call, 200, type, body);
 }
 
 void api_respond_error(struct http_request *request, unsigned status, struct str message,

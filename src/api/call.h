@@ -72,8 +72,9 @@ int api_check_required(const struct api_call *call, struct err *err);
 void api_answer_json(struct api_call *call, unsigned status, struct buf *out);
 /* The same for an answer of success. */
 void api_answer_written(struct api_call *call, struct buf *out);
-/* Plain text, the storage of a buffer that has not failed (buf_take()); taken over. */
-void api_answer_text(struct api_call *call, struct str body);
+/* Text of a media type, which is a constant; the storage of a buffer that has not failed (buf_take()), taken
+ * over. */
+void api_answer_text(struct api_call *call, struct str type, struct str body);
 /* The status follows from the error's code. `diagnostics` is a raw JSON array or empty. */
 void api_answer_error(struct api_call *call, const struct err *err);
 void api_answer_status(struct api_call *call, unsigned status, const struct err *err);

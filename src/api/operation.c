@@ -249,6 +249,7 @@ static void write_answers(const struct operation *operation, struct json_writer 
 	json_write_key(w, STR("content"));
 	json_write_object_begin(w);
 	json_write_key(w, bytes				      ? STR("application/octet-stream")
+			  : operation->id == OPERATION_CLIENT ? STR("application/typescript")
 			  : operation->flags & OPERATION_TEXT ? STR("text/plain")
 							      : STR("application/json"));
 	json_write_object_begin(w);

@@ -56,7 +56,7 @@ static void types_ready(struct hub_ready *ready)
 		api_answer_error(call, &err);
 		return;
 	}
-	api_answer_text(call, buf_take(&out));
+	api_answer_text(call, STR("text/plain; charset=utf-8"), buf_take(&out));
 }
 
 void api_types(struct api_call *call)
@@ -129,7 +129,10 @@ static void answer_client(struct api_call *call, bool plain)
 	if (r < 0)
 		api_answer_error(call, &err);
 	else
-		api_answer_text(call, buf_take(&out));
+		api_answer_text(call,
+				plain ? STR("text/javascript; charset=utf-8")
+				      : STR("application/typescript; charset=utf-8"),
+				buf_take(&out));
 }
 
 static void client_ready(struct hub_ready *ready)

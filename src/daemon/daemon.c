@@ -98,8 +98,11 @@ static void daemon_event(struct hub_listener *listener, enum log_level level, st
 {
 	struct daemon *daemon = container_of(listener, struct daemon, listener);
 
-	logger_log(&daemon->logger, level, event,
-		   LOG_FIELDS(log_str("server", server), log_str("detail", detail)));
+	if (server.n)
+		logger_log(&daemon->logger, level, event,
+			   LOG_FIELDS(log_str("server", server), log_str("detail", detail)));
+	else
+		logger_log(&daemon->logger, level, event, LOG_FIELDS(log_str("detail", detail)));
 }
 
 /* -- stopping -------------------------------------------------------------------------------------------- */

@@ -125,6 +125,18 @@ static bool body_is_too_large(const struct http_body *body, size_t more)
 	return limited && (body->left > body->max || more > body->max - body->taken);
 }
 
+static void refuse_size(struct http_connection *c)
+{
+	char text[sizeof(
+		"The body of the request is longer than 18446744073709551615 bytes, the most that is taken "
+		"here.")];
+
+	snprintf(text, sizeof(text),
+		 "The body of the request is longer than %zu bytes, the most that is taken here.",
+		 c->body.max);
+	http_answer_refuse(c, 413, text);
+}
+
 static void body_refuse(struct http_connection *c)
 {
 	enum http_body_mode mode = c->body.mode;
@@ -133,8 +145,7 @@ static void body_refuse(struct http_connection *c)
 	if (mode == BODY_STREAM)
 		c->body.data(&c->request, str_make(NULL, 0), false, true);
 	else
-		http_answer_refuse(c, 413,
-				   "The body of the request is larger than this server accepts here.");
+		refuse_size(c);
 }
 
 static void body_take(struct http_connection *c, struct str part)

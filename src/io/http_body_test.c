@@ -94,7 +94,7 @@ static void expect_refused(struct peer *peer, const char *status_line, const cha
 static void test_too_large(void **state)
 {
 	static const char problem[] =
-		"{\"error\":\"The body of the request is larger than this server accepts here.\"}";
+		"{\"error\":\"The body of the request is longer than 1000 bytes, the most that is taken here.\"}";
 	_cleanup_buf_ struct buf chunks = { 0 };
 	struct peer peer;
 
@@ -132,8 +132,9 @@ static void test_too_large_and_sent_all_the_same(void **state)
 	peer_connect_tcp(&peer, &bench);
 	peer_send(&peer, STR("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8388608\r\n\r\n"));
 	peer_send(&peer, str_make(body, SENT));
-	expect_refused(&peer, "HTTP/1.1 413 Content Too Large\r\n",
-		       "{\"error\":\"The body of the request is larger than this server accepts here.\"}");
+	expect_refused(
+		&peer, "HTTP/1.1 413 Content Too Large\r\n",
+		"{\"error\":\"The body of the request is longer than 1000 bytes, the most that is taken here.\"}");
 	free(body);
 	bench_stop(&bench);
 }

@@ -17,16 +17,22 @@ static bool etags_match(struct str a, struct str b, bool strong)
 	return str_eq(without_weakness(a), without_weakness(b));
 }
 
-/* "*" matches any file: there is one. */
-static bool list_matches(struct str list, struct str etag, bool strong)
+/* Whether some entity tag in the fields of that name, which make one list (section 5.3), is the file's. "*"
+ * matches any file: there is one. */
+static bool fields_match(const struct http_field *fields, size_t count, struct str name, struct str etag,
+			 bool strong)
 {
-	struct str member;
+	for (size_t i = 0; i < count; i++) {
+		struct str list = fields[i].value, member;
 
-	if (str_eq(list, STR("*")))
-		return true;
-	while (etag.n && http_next_member(&list, &member))
-		if (etags_match(member, etag, strong))
+		if (!str_eq_ignoring_case(fields[i].name, name))
+			continue;
+		if (str_eq(list, STR("*")))
 			return true;
+		while (etag.n && http_next_member(&list, &member))
+			if (etags_match(member, etag, strong))
+				return true;
+	}
 	return false;
 }
 
@@ -50,18 +56,18 @@ static bool is_get_or_head(struct str method)
 static unsigned check_conditions(struct str method, const struct http_field *fields, size_t count,
 				 const struct http_validators *validators)
 {
-	struct str match = http_find_field(fields, count, STR("if-match"));
+	bool match = http_find_field(fields, count, STR("if-match")).p;
 	struct str unmodified = http_find_field(fields, count, STR("if-unmodified-since"));
-	struct str none_match = http_find_field(fields, count, STR("if-none-match"));
+	bool none_match = http_find_field(fields, count, STR("if-none-match")).p;
 	struct str modified = http_find_field(fields, count, STR("if-modified-since"));
 
-	if (match.p && !list_matches(match, validators->etag, true))
+	if (match && !fields_match(fields, count, STR("if-match"), validators->etag, true))
 		return 412;
-	if (!match.p && unmodified.p && modified_since(unmodified, validators, false))
+	if (!match && unmodified.p && modified_since(unmodified, validators, false))
 		return 412;
-	if (none_match.p && list_matches(none_match, validators->etag, false))
+	if (none_match && fields_match(fields, count, STR("if-none-match"), validators->etag, false))
 		return is_get_or_head(method) ? 304 : 412;
-	if (!none_match.p && modified.p && is_get_or_head(method) &&
+	if (!none_match && modified.p && is_get_or_head(method) &&
 	    !modified_since(modified, validators, true))
 		return 304;
 	return 200;

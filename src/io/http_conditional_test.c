@@ -94,6 +94,12 @@ static const struct row {
 	/* A condition that fails comes before the range. */
 	{ "GET", "Range", "bytes=0-0", "If-None-Match", "\"abc\"", 304, 0, 0 },
 	{ "GET", "Range", "bytes=5000-", "If-Match", "\"x\"", 412, 0, 0 },
+
+	/* Two fields of one name are one list. */
+	{ "GET", "If-Match", "\"x\"", "If-Match", "\"abc\"", 200, 0, 1000 },
+	{ "GET", "If-Match", "\"x\"", "if-match", "\"y\"", 412, 0, 0 },
+	{ "GET", "If-None-Match", "\"x\"", "If-None-Match", "\"abc\"", 304, 0, 0 },
+	{ "GET", "If-None-Match", "\"x\"", "If-None-Match", "\"y\"", 200, 0, 1000 },
 };
 
 static struct http_selected apply(const struct row *row, const struct http_validators *validators)

@@ -20,6 +20,12 @@ static size_t sequence_length(struct str after)
 	return n + (str_starts_with(str_from(after, n), STR("\x1b\\")) ? 2 : 1);
 }
 
+/* U+0080 to U+009F: some terminals take them for escape sequences of one character. */
+static bool is_c1(struct str text)
+{
+	return text.n >= 2 && text.p[0] == '\xc2' && (unsigned char)text.p[1] < 0xa0;
+}
+
 struct str plain_text(struct str text, struct arena *arena)
 {
 	char *plain = arena_alloc(arena, text.n + 1);
@@ -30,6 +36,8 @@ struct str plain_text(struct str text, struct arena *arena)
 
 		if (c == '\x1b')
 			i += sequence_length(str_from(text, i + 1));
+		else if (is_c1(str_from(text, i)))
+			i++;
 		else if (c == '\r' && !str_starts_with(str_from(text, i + 1), STR("\n")))
 			plain[n++] = '\n'; /* the same line drawn anew, as progress is */
 		else if ((unsigned char)c >= ' ' || c == '\n' || c == '\t')

@@ -28,6 +28,11 @@ static void control_sequences_are_taken_out(void **state)
 			 "c\x1b(d"),
 		     "1%\n2%\n\x7f"
 		     "cd");
+	assert_clean(STR("a\xc2\x9b"
+			 "31mb\xc2\x85\xc2\xa0"
+			 "c\xc2"),
+		     "a31mb\xc2\xa0"
+		     "c\xef\xbf\xbd");
 	assert_clean(STR("bad \xff byte"), "bad \xef\xbf\xbd byte");
 	/* Cut anywhere. */
 	assert_clean(STR("a\x1b"), "a");

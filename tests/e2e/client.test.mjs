@@ -33,8 +33,12 @@ async function daemonWith(t, mcpServers) {
 
 test('a saved client runs without a runner, in both runtimes', async (t) => {
 	const { at, scratch, daemon } = await daemonWith(t, { scripted: scriptedServer({ tools: odd }), files: filesystemServer(root) });
-	scratch.write('client.ts', (await get(at, '/v1/client.ts')).text);
-	scratch.write('client.mjs', (await get(at, '/v1/client.ts?plain=true')).text);
+	const typed = await get(at, '/v1/client.ts');
+	assert.equal(typed.headers['content-type'], 'application/typescript; charset=utf-8');
+	scratch.write('client.ts', typed.text);
+	const plain = await get(at, '/v1/client.ts?plain=true');
+	assert.equal(plain.headers['content-type'], 'text/javascript; charset=utf-8');
+	scratch.write('client.mjs', plain.text);
 	const program = (client) => `
 		import tools, { scripted, files, call, emit, log, search, describe, ToolError, paths } from './${client}';
 		const text = await scripted.echo({ text: 'hello' });
