@@ -94,11 +94,13 @@ static void channel_ready(struct watch *watch, unsigned events)
 		channel_lost(channel);
 }
 
-int channel_start(struct channel *channel, struct loop *loop, int fd, size_t unsent_max,
+int channel_start(struct channel *channel, struct loop *loop, int fd, size_t behind_max,
 		  const struct channel_events *events, struct err *err)
 {
-	*channel = (struct channel){ .loop = loop, .events = events, .fd = fd, .reading = true };
-	buf_init(&channel->unsent, unsent_max);
+	*channel = (struct channel){
+		.loop = loop, .events = events, .fd = fd, .behind_max = behind_max, .reading = true
+	};
+	buf_init(&channel->unsent, behind_max + behind_max);
 	return watch_start(&channel->watch, loop, fd, WATCH_READ, channel_ready, err);
 }
 
@@ -106,7 +108,7 @@ int channel_write(struct channel *channel, struct str bytes)
 {
 	if (!channel->watch.handle)
 		return ERR_CLOSED;
-	if (buf_append(&channel->unsent, bytes) < 0) {
+	if (channel->unsent.n > channel->behind_max || buf_append(&channel->unsent, bytes) < 0) {
 		channel_lost(channel);
 		return ERR_CLOSED;
 	}

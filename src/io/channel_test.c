@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-enum { UNSENT_MAX = 1 << 20 };
+enum { BEHIND_MAX = 1 << 20 };
 
 /* A channel on one end of a socket pair; the test is the peer on the other. */
 struct fixture {
@@ -63,9 +63,9 @@ static int setup(void **state)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
 	assert_int_equal(loop_new(&f->loop, NULL), 0);
-	buf_init(&f->received, UNSENT_MAX);
+	buf_init(&f->received, BEHIND_MAX);
 	f->peer = pair[1];
-	assert_int_equal(channel_start(&f->channel, f->loop, pair[0], UNSENT_MAX, &events, NULL), 0);
+	assert_int_equal(channel_start(&f->channel, f->loop, pair[0], BEHIND_MAX, &events, NULL), 0);
 	*state = f;
 	return 0;
 }
@@ -167,6 +167,18 @@ static void test_what_does_not_fit_the_pipe_is_sent_when_it_does(void **state)
 	assert_int_equal(f->channel.unsent.n, 0);
 }
 
+/* Two answers that are finished at once must not cost a client that reads both. */
+static void test_one_more_as_long_as_may_be_is_taken(void **state)
+{
+	static char piece[BEHIND_MAX];
+	struct fixture *f = *state;
+
+	assert_int_equal(channel_write(&f->channel, str_make(piece, sizeof(piece))), 0);
+	assert_true(f->channel.unsent.n > 0);
+	assert_int_equal(channel_write(&f->channel, str_make(piece, sizeof(piece))), 0);
+	assert_int_equal(channel_write(&f->channel, STR("x")), ERR_CLOSED);
+}
+
 static void test_peer_that_reads_nothing_is_given_up(void **state)
 {
 	struct fixture *f = *state;
@@ -190,6 +202,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_peer_that_closes_is_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_does_not_fit_the_pipe_is_sent_when_it_does, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_one_more_as_long_as_may_be_is_taken, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_that_reads_nothing_is_given_up, setup, teardown),
 	};
 
