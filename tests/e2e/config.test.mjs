@@ -7,6 +7,7 @@ import { startDaemon } from '../lib/daemon.mjs';
 import { get } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
+import { until } from '../lib/wait.mjs';
 
 function newHome(t, config) {
 	const scratch = newScratch(t);
@@ -142,10 +143,6 @@ test('values of the wrong form are refused where they are written', async (t) =>
 const never = { daemon: { reapInterval: '10h' } };
 const names = async (daemon) => (await get(daemon.socket, '/v1/namespaces')).json.map(({ namespace }) => namespace);
 const write = (file, config) => fs.writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
-const until = async (what) => {
-	for (const end = Date.now() + 20_000; Date.now() < end; await new Promise((resolve) => setTimeout(resolve, 5))) if (await what()) return;
-	assert.fail(`did not come about: ${what}`);
-};
 
 test('an edit is in force for the next request, however the editor writes', async (t) => {
 	const scratch = newScratch(t);

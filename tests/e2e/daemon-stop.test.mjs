@@ -9,6 +9,7 @@ import { assertNothingLeft, startDaemon } from '../lib/daemon.mjs';
 import { exchange, get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
+import { until } from '../lib/wait.mjs';
 
 const forever = 600_000;
 const quick = { MCPX_HTTP_SHUTDOWN_GRACE: '200ms' };
@@ -26,18 +27,11 @@ async function daemonWith(t, env = {}) {
 
 const sleep = (at, ms) => post(at, '/v1/call', { server: 'scripted', tool: 'sleep', args: { ms } });
 
-async function eventually(look) {
-	for (let tries = 0; !(await look()); tries++) {
-		assert.ok(tries < 3000, 'it never came');
-		await new Promise((resolve) => setTimeout(resolve, 10));
-	}
-}
-
 // Waits for something that `look` sees in the daemon's status.
-const until = (at, look) => eventually(async () => look((await get(at, '/v1/status')).json));
+const untilStatus = (at, look) => until(async () => look((await get(at, '/v1/status')).json), String(look));
 
-const callRuns = (at, count = 1) => until(at, ({ servers }) => servers[0].instances.reduce((sum, { holders }) => sum + holders, 0) === count);
-const scriptRuns = (at) => until(at, ({ runs }) => runs > 0);
+const callRuns = (at, count = 1) => untilStatus(at, ({ servers }) => servers[0].instances.reduce((sum, { holders }) => sum + holders, 0) === count);
+const scriptRuns = (at) => untilStatus(at, ({ runs }) => runs > 0);
 
 async function assertStopped(scratch, daemon) {
 	const { status, stderr } = await daemon.child.finished;
@@ -119,8 +113,8 @@ test('a script that outlives the grace is stopped, and its frames say so', async
 	const stream = post(at, '/v1/exec', { source: script, options: { output: 'stream' } }, { headers: { accept: 'application/x-ndjson' } });
 	const document = post(at, '/v1/exec', { source: script });
 	served.call(1, 'mcpx_exec', { source: script });
-	await until(at, ({ runs }) => runs === 3);
-	await eventually(() => scratch.processes().filter(({ command }) => /^\S*(deno run|node --no-warnings)/.test(command)).length >= 3);
+	await untilStatus(at, ({ runs }) => runs === 3);
+	await until(() => scratch.processes().filter(({ command }) => /^\S*(deno run|node --no-warnings)/.test(command)).length >= 3);
 	daemon.child.kill('SIGTERM');
 	const frames = (await stream).text.trim().split('\n').map((text) => JSON.parse(text));
 	assert.equal(frames.at(-1).type, 'end', JSON.stringify(frames));
@@ -143,7 +137,7 @@ test('a script may make its calls within the grace, when nobody else may', async
 	const run = post(at, '/v1/exec', { source });
 	await scriptRuns(at);
 	daemon.child.kill('SIGTERM');
-	await eventually(async () => (await get(at, '/v1/health')).status === 503);
+	await until(async () => (await get(at, '/v1/health')).status === 503);
 	assert.deepEqual((await get(at, '/v1/health', { headers: { 'x-mcpx-run': '0123456789abcdef' } })).json, { error: 'the daemon is shutting down' });
 	scratch.write('go', '');
 	assert.equal((await run).json.result, 'in the grace');
@@ -155,7 +149,7 @@ test('a request that is still being sent is refused at the end of the grace', as
 	const head = (route) =>
 		`POST ${route} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\nsome of it`;
 	const answers = ['/v1/artifacts', '/v1/call', '/mcp'].map((route) => exchange(at, head(route)));
-	await until(at, ({ connections }) => connections === 4); // with the one that asks
+	await untilStatus(at, ({ connections }) => connections === 4); // with the one that asks
 	daemon.child.kill('SIGTERM');
 	for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 503 .*\r\n\r\n\{"error":"The server is shutting down\."\}$/s);
 	await assertStopped(scratch, daemon);
@@ -168,7 +162,7 @@ test('a second signal cuts the grace short', async (t) => {
 	await callRuns(at);
 	await scriptRuns(at);
 	daemon.child.kill('SIGTERM');
-	await eventually(async () => (await get(at, '/v1/health')).status === 503);
+	await until(async () => (await get(at, '/v1/health')).status === 503);
 	daemon.child.kill('SIGINT');
 	assert.match((await call).json.error, /shutting down/);
 	assert.match((await run).text, /shutting down/);
@@ -184,9 +178,9 @@ test('a third does not wait for those who do not read their answers', async (t) 
 	socket.write(`POST /v1/call HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
 	await once(socket, 'readable');
 	daemon.child.kill('SIGTERM');
-	await eventually(() => !fs.existsSync(at) || get(at, '/v1/health').then(() => false, () => true));
+	await until(() => !fs.existsSync(at) || get(at, '/v1/health').then(() => false, () => true));
 	daemon.child.kill('SIGTERM');
-	await eventually(() => scratch.processes().length === 1);
+	await until(() => scratch.processes().length === 1);
 	assert.ok(daemon.running());
 	daemon.child.kill('SIGTERM');
 	await assertStopped(scratch, daemon);

@@ -11,6 +11,7 @@ import { events, get, post } from '../lib/http.mjs';
 import { stdioClient } from '../lib/mcp.mjs';
 import { everythingServer, filesystemServer, scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
+import { until } from '../lib/wait.mjs';
 
 const runtimes = ['deno', 'node'];
 
@@ -33,13 +34,6 @@ const streamed = (at, source) =>
 	events(at, '/v1/exec', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ source, options: { output: 'stream' } }) });
 // A script waits for a file that the test makes.
 const awaits = (file) => `{ const { existsSync } = await import('node:fs'); while (!existsSync(${JSON.stringify(file)})) await new Promise((r) => setTimeout(r, 5)); }`;
-
-async function until(what, truth) {
-	for (const deadline = Date.now() + 20_000; !(await truth()); ) {
-		assert.ok(Date.now() < deadline, what);
-		await new Promise((resolve) => setTimeout(resolve, 10));
-	}
-}
 
 test('one script uses several servers, and the document has all that it said', async (t) => {
 	const scratch = newScratch(t);
@@ -189,12 +183,12 @@ test('a caller that goes away ends its run, with all that came from it', async (
 		const request = http.request({ socketPath: at, method: 'POST', path: '/v1/exec', headers: { 'content-type': 'application/json' } });
 		request.on('error', () => {});
 		request.end(JSON.stringify({ source, options: { output } }));
-		await until('the script begins', () => fs.existsSync(note));
+		await until(() => fs.existsSync(note), 'the script begins');
 		const pids = fs.readFileSync(note, 'utf8').split(' ').map(Number);
 		assert.ok(pids.every((pid) => !gone(pid)));
 		assert.equal((await get(at, '/v1/status')).json.runs, 1);
 		request.destroy();
-		await until('the run is gone', () => pids.every(gone));
+		await until(() => pids.every(gone), 'the run is gone');
 		assert.equal((await get(at, '/v1/status')).json.runs, 0);
 	}
 });
@@ -222,7 +216,7 @@ test('only so many runs at once', async (t) => {
 	const { at, scratch } = await daemonWith(t, undefined, { env: { MCPX_EXEC_MAX_RUNS: '1' } });
 	const gate = scratch.path('gate');
 	const waiting = post(at, '/v1/exec', { source: `${awaits(gate)} return 'first'` });
-	await until('the first run begins', async () => (await get(at, '/v1/status')).json.runs === 1);
+	await until(async () => (await get(at, '/v1/status')).json.runs === 1, 'the first run begins');
 	const refused = await post(at, '/v1/exec', { source: 'return 2' });
 	assert.equal(refused.status, 503);
 	assert.match(refused.json.error, /1 scripts run already \(exec\.maxRuns\)/);
@@ -290,7 +284,7 @@ test('a slow reader holds the script up and loses nothing', async (t) => {
 		request.on('error', reject);
 		request.end(JSON.stringify({ source, options: { output: 'text' } }));
 	});
-	await until('the script prints', () => fs.existsSync(begun));
+	await until(() => fs.existsSync(begun), 'the script prints');
 	let text = '';
 	for await (const chunk of response) text += chunk;
 	assert.deepEqual(text.trim().split('\n').map((line) => Number.parseInt(line, 10)), Array.from({ length: 3000 }, (_, i) => i));
@@ -335,18 +329,18 @@ test('a model gets text and links, and an error that says what was done', async 
 		undefined,
 		{ signal: abort.signal },
 	);
-	await until('the script begins', () => fs.existsSync(note) && fs.readFileSync(note, 'utf8'));
+	await until(() => fs.existsSync(note) && fs.readFileSync(note, 'utf8'), 'the script begins');
 	const pid = Number(fs.readFileSync(note, 'utf8'));
 	abort.abort();
 	await assert.rejects(running);
-	await until('the script is gone', () => gone(pid));
+	await until(() => gone(pid), 'the script is gone');
 });
 
 test('instances of a run without a session end with it', async (t) => {
 	const { exec } = await daemonWith(t, { scripted: { ...scriptedServer(), mcpx: { scope: 'session', max: 3 } } });
 	const first = await exec('return [String(await scripted.pid()), String(await scripted.pid())]');
 	assert.equal(first.result[0], first.result[1]);
-	await until('its instance is gone', () => gone(Number(first.result[0])));
+	await until(() => gone(Number(first.result[0])), 'its instance is gone');
 	const named = await exec('return String(await scripted.pid())', { session: 'kept' });
 	assert.equal((await exec('return String(await scripted.pid())', { session: 'kept' })).result, named.result);
 });
@@ -363,15 +357,15 @@ test('a run of the command line ends the instances of its own session, and no ot
 	for (const output of ['text', 'stream', 'structured'])
 		assert.equal((await run(scratch, ['exec', '--output', output, 'await scripted.pid()'], { env: { MCPX_CONFIG: scratch.path('config.json') } })).status, 0);
 	const own = await pid('run', 'pid.ts');
-	await until('its instance is gone', () => gone(own));
+	await until(() => gone(own), 'its instance is gone');
 	const kept = await pid('exec', '--session', 'kept', 'return Number(await scripted.pid())');
 	assert.equal(await pid('exec', '--session', 'kept', 'return Number(await scripted.pid())'), kept);
-	await until('only the named one is left', async () => (await live()) === 1);
+	await until(async () => (await live()) === 1, 'only the named one is left');
 
 	assert.deepEqual((await post(at, '/v1/session/release', { session: 'nobody' })).json, { released: 0 });
 	assert.equal((await post(at, '/v1/session/release', {})).status, 400);
 	assert.deepEqual((await post(at, '/v1/session/release', { session: 'kept' })).json, { released: 1 });
-	await until('it is gone', () => gone(kept));
+	await until(() => gone(kept), 'it is gone');
 });
 
 test('a result that is lost fails the run, in every form', async (t) => {

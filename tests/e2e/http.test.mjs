@@ -10,6 +10,7 @@ import { startDaemon } from '../lib/daemon.mjs';
 import { exchange, get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch, programs } from '../lib/scratch.mjs';
+import { until } from '../lib/wait.mjs';
 
 const many = 1000;
 // What a sanitizer adds to memory says nothing about ours.
@@ -32,13 +33,6 @@ function connect(t, address) {
 	socket.ended = new Promise((resolve) => socket.on('close', resolve));
 	t.after(() => socket.destroy());
 	return socket;
-}
-
-async function eventually(look) {
-	for (let tries = 0; !(await look()); tries++) {
-		assert.ok(tries < 3000, 'it never came');
-		await new Promise((resolve) => setTimeout(resolve, 10));
-	}
 }
 
 const status = async (at) => (await get(at, '/v1/status')).json;
@@ -107,15 +101,15 @@ test('a peer that goes away ends its call and its script, over any socket', asyn
 	for (const address of [at, port]) {
 		const caller = connect(t, address);
 		caller.write(callText('sleep', { ms: 600_000 }));
-		await eventually(async () => (await holders(at)) === 1);
+		await until(async () => (await holders(at)) === 1);
 		caller.destroy();
-		await eventually(async () => (await holders(at)) === 0);
+		await until(async () => (await holders(at)) === 0);
 		for (const output of ['stream', 'structured']) {
 			const reader = connect(t, address);
 			reader.write(postText('/v1/exec', { source: 'console.log("begun"); await new Promise((done) => setTimeout(done, 600000))', options: { output } }));
-			await eventually(() => scratch.processes().some(({ command }) => command.includes('deno run')));
+			await until(() => scratch.processes().some(({ command }) => command.includes('deno run')));
 			reader.destroy();
-			await eventually(() => !scratch.processes().some(({ command }) => command.includes('deno run')));
+			await until(() => !scratch.processes().some(({ command }) => command.includes('deno run')));
 			assert.equal((await status(at)).runs, 0);
 		}
 	}
@@ -152,7 +146,7 @@ test('a peer that reads nothing is dropped, and others do not wait for it', asyn
 	const socket = connect(t, at);
 	socket.pause();
 	socket.write(callText('big', { bytes: 8_000_000 }));
-	await eventually(async () => (await holders(at)) === 0 && (await status(at)).connections === 1);
+	await until(async () => (await holders(at)) === 0 && (await status(at)).connections === 1);
 	assert.equal((await get(at, '/v1/health')).status, 200);
 	socket.resume();
 	await socket.ended;
@@ -172,13 +166,13 @@ test('a daemon that is out of descriptors serves who is there, and the others la
 	const pauses = async () => {
 		kept.text = '';
 		kept.write('GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n');
-		await eventually(() => /\r\n\r\n\{.*\}$/s.test(kept.text));
+		await until(() => /\r\n\r\n\{.*\}$/s.test(kept.text));
 		return JSON.parse(kept.text.split('\r\n\r\n')[1]).acceptPauses;
 	};
-	await eventually(async () => (await pauses()) > 1);
+	await until(async () => (await pauses()) > 1);
 	assert.equal(waiting.text, '');
 	limit(before);
-	await eventually(() => waiting.text.startsWith('HTTP/1.1 200 '));
+	await until(() => waiting.text.startsWith('HTTP/1.1 200 '));
 });
 
 test(`${many} half-sent requests end by the time-out while calls go on`, async (t) => {
@@ -189,7 +183,7 @@ test(`${many} half-sent requests end by the time-out while calls go on`, async (
 	let left = many;
 	let calls = 0;
 	for (const socket of sockets) void socket.ended.then(() => left--);
-	await eventually(async () => (await status(at)).connections > many);
+	await until(async () => (await status(at)).connections > many);
 	while (left) {
 		const answer = await post(at, '/v1/call', { server: 'scripted', tool: 'echo', args: { text: 'on' } });
 		assert.equal(answer.json.result.content[0].text, 'on');
@@ -213,7 +207,7 @@ test(`${many} idle streams cost little, hear what happens, and are gone when the
 		return opened.headers['mcp-session-id'];
 	};
 	await post(at, '/v1/call', { server: 'scripted', tool: 'echo', args: { text: 'on' } });
-	await eventually(async () => (await status(at)).servers[0].tools > 0);
+	await until(async () => (await status(at)).servers[0].tools > 0);
 	const sessions = [];
 	for (let i = 0; i < many / 10; i++) sessions.push(await openSession());
 	const before = memory();
@@ -231,7 +225,7 @@ test(`${many} idle streams cost little, hear what happens, and are gone when the
 	// One stream of each session hears of it.
 	for (const socket of sockets) socket.text = '';
 	await post(at, '/v1/call', { server: 'scripted', tool: 'announce', args: {} });
-	await eventually(() => sockets.filter(({ text }) => text.includes('notifications/tools/list_changed')).length === sessions.length);
+	await until(() => sockets.filter(({ text }) => text.includes('notifications/tools/list_changed')).length === sessions.length);
 	for (const socket of sockets) socket.destroy();
-	await eventually(async () => (await status(at)).connections === 1);
+	await until(async () => (await status(at)).connections === 1);
 });

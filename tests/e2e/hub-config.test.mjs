@@ -7,19 +7,11 @@ import { startDaemon } from '../lib/daemon.mjs';
 import { get, post, request } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
+import { until } from '../lib/wait.mjs';
 
 const call = (daemon, server, tool, args = {}) => post(daemon.socket, '/v1/call', { server, tool, args });
 const pidOf = async (daemon, server) => (await call(daemon, server, 'pid')).json.result?.content[0].text;
 const statusOf = async (daemon, name) => (await get(daemon.socket, '/v1/status')).json.servers.find((server) => server.name === name);
-
-// Waits for what the daemon does by itself.
-async function until(what, condition, ms = 20_000) {
-	const deadline = Date.now() + ms;
-	for (let value; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
-		if ((value = await condition())) return value;
-		if (Date.now() > deadline) throw new Error(`${what}: not within ${ms} ms`);
-	}
-}
 
 const quick = { MCPX_DAEMON_REAP_INTERVAL: '100ms' };
 
@@ -38,25 +30,25 @@ test('edits of the file take effect by themselves, and a broken one keeps what w
 	scratch.writeConfig({
 		mcpServers: { kept: scriptedServer(), changed: scriptedServer({ name: 'other' }), added: scriptedServer({ tools: [{ name: 'extra', inputSchema: { type: 'object' } }] }) },
 	});
-	await until('the added server', async () => (await statusOf(daemon, 'added')) && !(await statusOf(daemon, 'removed')));
+	await until(async () => (await statusOf(daemon, 'added')) && !(await statusOf(daemon, 'removed')), 'the added server');
 	assert.equal(await pidOf(daemon, 'kept'), before.kept, 'what did not change keeps its process');
 	assert.notEqual(await pidOf(daemon, 'changed'), before.changed);
 	const gone = await call(daemon, 'removed', 'pid');
 	assert.equal(gone.status, 400);
 	assert.match(gone.json.error, /no server is called "removed"; there are: kept, changed, added/);
 	// A client that was connected all the while is told, and sees what there is now.
-	await until('a word to the client', () => told > 0);
+	await until(() => told > 0, 'a word to the client');
 	const names = (await mcp.listTools()).tools.map(({ name }) => name);
 	assert.ok(names.includes('added__extra') && names.includes('kept__echo'));
 	assert.ok(!names.some((name) => name.startsWith('removed__')));
 
 	scratch.write('config.json', '{ "mcpServers": { "kept": {} ');
-	await until('a line of the log', () => /config\.refused.*config\.json:1:\d+/.test(daemon.log));
+	await until(() => /config\.refused.*config\.json:1:\d+/.test(daemon.log), 'a line of the log');
 	assert.equal(await pidOf(daemon, 'kept'), before.kept);
 	assert.equal((await call(daemon, 'added', 'echo', { text: 'still' })).status, 200);
 
 	scratch.writeConfig({ mcpServers: { kept: scriptedServer() } });
-	await until('the mended file', async () => !(await statusOf(daemon, 'added')));
+	await until(async () => !(await statusOf(daemon, 'added')), 'the mended file');
 	assert.equal(await pidOf(daemon, 'kept'), before.kept);
 });
 
@@ -89,7 +81,7 @@ test('hot settings reach running servers, and their processes stay', async (t) =
 	assert.equal(await pidOf(daemon, 'one'), pid, 'the process that both servers share stays');
 	assert.equal(await pidOf(daemon, 'two'), pid);
 	assert.equal((await set('pool.idleTimeout', '100ms')).json.applied, true);
-	await until('the end of what is idle', async () => (await statusOf(daemon, 'one')).live === 0);
+	await until(async () => (await statusOf(daemon, 'one')).live === 0, 'the end of what is idle');
 	// The file is one of the layers, and as hot.
 	scratch.writeConfig({ logging: { level: 'debug' }, mcpServers: { one: scriptedServer(), two: scriptedServer() } });
 	await post(daemon.socket, '/v1/refresh');
@@ -134,7 +126,7 @@ test('servers that fail, hang or say odd things hide nobody', async (t) => {
 	assert.ok(!known.has(undefined) && known.has('echo'));
 	for (const name of ['noisy', 'odd', 'plain']) assert.equal((await call(daemon, name, 'echo', { text: 'here' })).json.result.content[0].text, 'here');
 	// Who is missing, and why, is said.
-	await until('the end of the hanging start', async () => (await statusOf(daemon, 'hanging')).lastError);
+	await until(async () => (await statusOf(daemon, 'hanging')).lastError, 'the end of the hanging start');
 	const status = Object.fromEntries((await get(daemon.socket, '/v1/status')).json.servers.map((server) => [server.name, server]));
 	assert.match(status.missing.lastError, /no-such-program-anywhere/);
 	assert.match(status.failing.lastError, /exited with code 3 before it was ready; its stderr ends: scripted server: told to fail/);

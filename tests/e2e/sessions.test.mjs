@@ -37,12 +37,12 @@ test('a client that goes takes the instances of its session along', async (t) =>
 	const stdio = await serve();
 	const ofStdio = await pidOf(stdio);
 	await stdio.close();
-	await until('the instance of the client that closed its pipe ends', () => !lives(ofStdio));
+	await until(() => !lives(ofStdio), 'the instance of the client that closed its pipe ends');
 
 	const http = await httpClient(scratch, `${daemon.url}/mcp`);
 	const ofHttp = await pidOf(http);
 	await http.transport.terminateSession();
-	await until('the instance of the session that was deleted ends', () => !lives(ofHttp));
+	await until(() => !lives(ofHttp), 'the instance of the session that was deleted ends');
 
 	assert.equal(await pidOf(stays), kept);
 });
