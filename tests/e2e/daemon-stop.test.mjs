@@ -21,7 +21,7 @@ async function daemonWith(t, env = {}) {
 	scratch.env.MCPX_CONFIG = config;
 	const daemon = await startDaemon(scratch, { config, env });
 	// From here on nobody holds the server but its callers.
-	await until(daemon.socket, ({ servers: [{ tools, instances }] }) => tools > 0 && instances.length === 1 && instances[0].holders === 0);
+	await untilStatus(daemon.socket, ({ servers: [{ tools, instances }] }) => tools > 0 && instances.length === 1 && instances[0].holders === 0);
 	return { scratch, daemon, at: daemon.socket };
 }
 
