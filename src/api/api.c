@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "api/api.h"
 #include "io/http_origin.h"
+#include "io/random.h"
 
 api_operation *const api_operations[OPERATION_COUNT] = {
 	[OPERATION_HEALTH] = api_health,
@@ -217,6 +218,7 @@ static void api_tools_changed(struct hub_listener *listener)
 
 int api_init(struct api *api, struct err *err)
 {
+	static const struct id_kind prefix = { STR_INIT("mcp-"), 4 };
 	const struct settings *set = api->settings;
 	const struct mcp_http_door_options options = {
 		.sessions_max = (size_t)settings_int(set, SETTING_PROTO_SESSION_MAX),
@@ -231,6 +233,7 @@ int api_init(struct api *api, struct err *err)
 		.retry_ms = settings_duration(set, SETTING_PROTO_RETRY),
 	};
 
+	(void)random_id(api->session_prefix, &prefix);
 	list_init(&api->stdio_doors);
 	list_init(&api->runs);
 	api->last_use = loop_now(api->loop);

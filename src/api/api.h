@@ -14,6 +14,7 @@
 #include "api/door.h"
 #include "artifacts/store.h"
 #include "base/base.h"
+#include "base/ids.h"
 #include "hub/hub.h"
 #include "io/http_server.h"
 #include "io/loop.h"
@@ -47,15 +48,18 @@ struct api {
 	uint64_t started;     /* loop_now() */
 	struct access access;
 	struct api_program program;
-	const struct err
-		*config_err;	    /* why the files as they are now are not in force; code 0 when they are */
+	/* why the files as they are now are not in force; code 0 when they are */
+	const struct err *config_err;
 	struct http_server *server; /* NULL once it was freed */
 	struct api_door door;	    /* of the MCP endpoint */
 	struct mcp_http_door *mcp;  /* NULL when proto.serveMCP is false */
 	struct hub_listener listener;
 	struct list_node stdio_doors; /* of `mcpx serve` */
 	uint64_t last_stdio_door;     /* number of the newest */
-	struct list_node runs;	      /* scripts that run */
+	/* begins the names of sessions that their clients gave none: unlike that of another daemon, also one
+	 * before us */
+	char session_prefix[ID_TEXT_MAX];
+	struct list_node runs; /* scripts that run */
 	unsigned run_count;
 	struct buf client;	    /* the plain client of all namespaces; empty until it is asked for */
 	uint64_t client_generation; /* of the hub, that it was made for */

@@ -10,13 +10,15 @@ struct relay {
 
 struct str relay_session(const struct mcp_session *session, struct arena *arena)
 {
+	const struct api_door *door = session->server->owner;
 	const struct hub_caller *peer = session->peer;
 
 	if (peer)
 		return peer->session;
 	if (session->state != MCP_SESSION_OPEN)
 		return str_make(NULL, 0);
-	return arena_printf(arena, "mcp-http-%llu", (unsigned long long)session->number);
+	return arena_printf(arena, "%s-http-%llu", door->api->session_prefix,
+			    (unsigned long long)session->number);
 }
 
 struct hub_caller relay_caller(const struct mcp_server_call *call)

@@ -136,7 +136,7 @@ static struct stdio_door *stdio_new(struct api *api, struct http_request *reques
 	at->caller.session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-session")));
 	at->own_session = !at->caller.session.n;
 	if (at->own_session)
-		at->caller.session = arena_printf(&at->arena, "mcp-stdio-%llu",
+		at->caller.session = arena_printf(&at->arena, "%s-stdio-%llu", api->session_prefix,
 						  (unsigned long long)++api->last_stdio_door);
 	at->caller.parent_session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-parent-session")));
 	at->caller.cwd = arena_copy(&at->arena, http_field(request, STR("x-mcpx-cwd")));

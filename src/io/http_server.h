@@ -140,8 +140,8 @@ void http_resume_body(struct http_request *request);
 struct http_answer {
 	unsigned status;
 	struct str content_type; /* empty: none */
-	const struct http_field
-		*fields; /* further fields; names and values are checked for CR, LF and NUL (BUG) */
+	/* further fields; names and values are checked for CR, LF and NUL (BUG) */
+	const struct http_field *fields;
 	size_t field_count;
 	bool close; /* close the connection afterwards */
 };

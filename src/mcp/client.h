@@ -165,8 +165,8 @@ void mcp_client_refuse(struct mcp_client *client, struct str id, const struct mc
 
 struct mcp_message {
 	enum mcp_method method;
-	const struct json_member
-		*params; /* decoded key and raw value; `type` is not looked at; `_meta` is skipped */
+	/* decoded key and raw value; `type` is not looked at; `_meta` is skipped */
+	const struct json_member *params;
 	size_t param_count;
 	struct str meta; /* raw: a caller's `_meta` to be relayed, without the per-hop keys; empty: none */
 	/* to a modern server: the least level it may send; MCP_LOG_NONE: nothing */
