@@ -50,41 +50,48 @@ enum {
 	LOOKED_AT = 1024,  /* bytes of the beginning by which text is told from other bytes, as git does it */
 };
 
-/* Passes the body on piece by piece, to the file or to standard output. */
-static int get_body(struct cli *cli, struct output_file *file, struct err *err)
+static bool is_for_terminal(struct str beginning)
+{
+	return str_find_char(str_slice(beginning, 0, LOOKED_AT), '\0') == STR_NONE;
+}
+
+static int get_to_output(struct cli *cli)
 {
 	static char piece[PIECE];
 	bool first = true;
+	struct err err;
 	size_t n;
 	int r;
 
-	while ((r = http_client_read(&cli->daemon, piece, sizeof(piece), &n, err)) == 0 && n) {
+	while ((r = http_client_read(&cli->daemon, piece, sizeof(piece), &n, &err)) == 0 && n) {
 		struct str bytes = str_make(piece, n);
+		int status;
 
-		if (first && !file && cli->out.is_terminal &&
-		    str_find_char(str_slice(bytes, 0, LOOKED_AT), '\0') != STR_NONE)
-			return err_set(
-				err, ERR_DENIED,
+		if (first && cli->out.is_terminal && !is_for_terminal(bytes)) {
+			err_set(&err, ERR_DENIED,
 				"these are no bytes for a terminal: write them to a file with --output FILE, or into a pipe");
+			return cli_fail(cli, &err);
+		}
 		first = false;
-		r = file ? output_file_append(file, bytes, err) : terminal_write(&cli->out, bytes, err);
-		if (r < 0)
-			return r;
+		if ((status = show_text(cli, bytes)) != CLI_OK)
+			return status;
 	}
-	return r;
+	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }
 
-static int get_to_file(struct cli *cli, struct str path, struct err *err)
+static int get_to_file(struct cli *cli, struct str path)
 {
-	struct output_file file = { 0 };
-	int r = output_file_open(cli, &file, path, err);
+	static char piece[PIECE];
+	_cleanup_(output_file_release) struct output_file file = { 0 };
+	struct err err;
+	size_t n;
+	int r = output_file_open(cli, &file, path, &err);
 
+	while (r == 0 && (r = http_client_read(&cli->daemon, piece, sizeof(piece), &n, &err)) == 0 && n)
+		r = output_file_append(&file, str_make(piece, n), &err);
 	if (r == 0)
-		r = get_body(cli, &file, err);
-	if (r == 0)
-		r = output_file_finish(&file, err);
-	output_file_release(&file);
-	return r;
+		r = output_file_finish(&file, &err);
+	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }
 
 int command_artifact_get(struct cli *cli)
@@ -93,7 +100,6 @@ int command_artifact_get(struct cli *cli)
 	struct http_client_answer answer;
 	struct request request;
 	struct err err;
-	int r;
 
 	request_from_arguments(cli, &request);
 	if (request_send(cli, &request, &answer, &err) < 0)
@@ -105,6 +111,5 @@ int command_artifact_get(struct cli *cli)
 			return cli_fail(cli, &err);
 		return request_refused(cli, status, body);
 	}
-	r = path.n && !str_eq(path, STR("-")) ? get_to_file(cli, path, &err) : get_body(cli, NULL, &err);
-	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
+	return path.n && !str_eq(path, STR("-")) ? get_to_file(cli, path) : get_to_output(cli);
 }

@@ -201,7 +201,6 @@ static int show_result(struct call *call, const struct json *answer)
 	const struct terminal *terminal = failed ? &cli->error : &cli->out;
 	_cleanup_buf_ struct buf out = { 0 };
 	int shown = CLI_OK;
-	struct err err;
 
 	buf_init(&out, SHOW_MAX);
 	if (cli_wants_json(cli)) {
@@ -214,8 +213,10 @@ static int show_result(struct call *call, const struct json *answer)
 		tool_result_text(terminal, result, &out);
 		if (failed && out.n == strlen("mcpx: "))
 			buf_append(&out, STR("the tool failed and did not say why\n"));
-		if (!buf_failed(&out) && terminal_write(terminal, buf_str(&out), &err) < 0)
-			shown = cli_fail(cli, &err);
+		if (!failed)
+			shown = show_buf(cli, &out);
+		else if (!buf_failed(&out))
+			(void)terminal_write(terminal, buf_str(&out), NULL);
 	}
 	if (failed)
 		hint_at_names(call);

@@ -182,13 +182,25 @@ static int cli_run(struct cli *cli, int argc, char **argv)
 	return run_command(cli);
 }
 
+/* What a file system takes it may still refuse when the file is closed: for a quota, or over a network. */
+static int close_output(struct cli *cli, int status)
+{
+	struct err err;
+
+	if (close(STDOUT_FILENO) == 0)
+		return status;
+	err_errno(&err, "cannot write to standard output");
+	cli_say(cli, str_of(err.message));
+	return status == CLI_OK ? CLI_FAILED : status;
+}
+
 int cli_main(int argc, char **argv, const char *version)
 {
 	struct cli *cli = xnew(struct cli);
 	int status;
 
 	cli_init(cli, version);
-	status = cli_run(cli, argc, argv);
+	status = close_output(cli, cli_run(cli, argc, argv));
 	cli_release(cli);
 	free(cli);
 	return status;

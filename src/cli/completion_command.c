@@ -10,6 +10,7 @@
 
 #include "cli/completion.h"
 #include "cli/completion_shell.h"
+#include "cli/show.h"
 #include "io/clock.h"
 
 enum {
@@ -101,13 +102,6 @@ static void inquiry_release(struct inquiry *inquiry)
 	settings_free(&inquiry->set);
 }
 
-static int print(struct cli *cli, struct str text)
-{
-	struct err err;
-
-	return terminal_write(&cli->out, text, &err) < 0 ? cli_fail(cli, &err) : CLI_OK;
-}
-
 static int complete(struct cli *cli)
 {
 	const struct arguments *arguments = &cli->arguments;
@@ -127,7 +121,7 @@ static int complete(struct cli *cli)
 	inquiry_release(&inquiry);
 	buf_init(&out, REPLY_MAX);
 	completion_reply_write(&out, &request, &candidates);
-	return buf_failed(&out) ? CLI_FAILED : print(cli, buf_str(&out));
+	return buf_failed(&out) ? CLI_FAILED : show_text(cli, buf_str(&out));
 }
 
 int command_completion(struct cli *cli)
@@ -139,7 +133,7 @@ int command_completion(struct cli *cli)
 	if (!completion_shell_find(name, &shell))
 		return complete(cli);
 	if (cli->arguments.rest_count == 0)
-		return print(cli, completion_script(shell));
+		return show_text(cli, completion_script(shell));
 	err_set(&err, ERR_INVALID, "`mcpx completion %.*s` takes no further argument", STR_ARG(name));
 	return cli_fail_usage(cli, &err);
 }

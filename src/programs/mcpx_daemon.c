@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "daemon/daemon.h"
 #include "io/program_path.h"
+#include "io/standard_streams.h"
 #include "settings/settings.h"
 
 #include <fcntl.h>
@@ -62,7 +63,7 @@ static int take_arguments(struct settings *set, int argc, char **argv, struct da
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct settings *set = settings_new();
 	struct daemon_options options = { .settings = set,
@@ -92,4 +93,11 @@ int main(int argc, char **argv)
 		r = daemon_run(&options, &err);
 	settings_free(&set);
 	return r < 0 ? complain(&err) : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct err err;
+
+	return standard_streams_open(&err) < 0 ? complain(&err) : run(argc, argv);
 }
