@@ -24,28 +24,23 @@ static struct str hash_text(struct str s, struct arena *arena)
 	return arena_printf(arena, "%016" PRIx64, hash_str(s, 0));
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-	return str_compare(*(const struct str *)a, *(const struct str *)b);
-}
-
-/* The key of a set of files: their real paths, in an order that does not depend on how they were found. */
+/* The key of the files: their real paths, nearest first. */
 static struct str key_of(const struct config *config, struct arena *arena)
 {
-	struct str *paths = arena_array(arena, struct str, config->source_count + 1);
-	size_t count = 0, length = 0, at = 0;
+	size_t length = 0, at = 0;
 	char *all;
 
 	for (size_t i = 0; i < config->source_count; i++)
 		if (config->sources[i].loaded)
-			paths[count++] = config->sources[i].real;
-	qsort(paths, count, sizeof(*paths), compare_paths);
-	for (size_t i = 0; i < count; i++)
-		length += paths[i].n + 1;
+			length += config->sources[i].real.n + 1;
 	all = arena_alloc(arena, length);
-	for (size_t i = 0; i < count; i++) {
-		memcpy(all + at, paths[i].p, paths[i].n + 1);
-		at += paths[i].n + 1;
+	for (size_t i = 0; i < config->source_count; i++) {
+		struct str path = config->sources[i].real;
+
+		if (!config->sources[i].loaded)
+			continue;
+		memcpy(all + at, path.p, path.n + 1);
+		at += path.n + 1;
 	}
 	return hash_text(str_make(all, at), arena);
 }

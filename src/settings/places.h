@@ -1,10 +1,10 @@
 /*
  * places.h - where this user's daemon keeps things: directories, socket, lock, log.
  *
- * A daemon is identified by the set of configuration files that it serves, not by their contents, so that
- * editing one does not lose the daemon. Client and daemon compute the same places from the same settings. The
- * names of a daemon's own files carry its key, so that daemons of several projects live side by side in one
- * state directory.
+ * A daemon is identified by the configuration files that it serves, nearest first, and not by their contents,
+ * so that editing one does not lose the daemon. Client and daemon compute the same places from the same
+ * settings. The names of a daemon's own files carry its key, so that daemons of several projects live side by
+ * side in one state directory.
  */
 #ifndef SETTINGS_PLACES_H
 #define SETTINGS_PLACES_H
@@ -19,7 +19,7 @@
 
 /* All absolute and followed by a NUL. */
 struct places {
-	struct str key;	       /* 16 hexadecimal digits: the set of configuration files */
+	struct str key;	       /* 16 hexadecimal digits: the configuration files */
 	struct str state;      /* directory, 0700: databases, artifacts */
 	struct str cache;      /* directory, 0700: schemas, generated clients; may be deleted at any time */
 	struct str socket;     /* <state>/daemon-<key>.sock; when that is too long, one under $TMPDIR */

@@ -127,6 +127,32 @@ static void the_key_is_the_set_of_files_and_not_their_contents(void **state)
 	assert_true(str_eq(w->places.key, with_file));
 }
 
+/* The nearest has the last word, so the same files the other way round are another configuration. */
+static void the_key_depends_on_the_order_of_files(void **state)
+{
+	struct world *w = *state;
+	struct environment there =
+		ENVIRONMENT(entry(w, "HOME", "/h"),
+			    arena_printf(&w->scratch.arena, "MCPX_PATHS_CONFIG=%s/f/1.json,%s/f/2.json",
+					 w->scratch.root.p, w->scratch.root.p)
+				    .p);
+	struct environment back =
+		ENVIRONMENT(entry(w, "HOME", "/h"),
+			    arena_printf(&w->scratch.arena, "MCPX_PATHS_CONFIG=%s/f/2.json,%s/f/1.json",
+					 w->scratch.root.p, w->scratch.root.p)
+				    .p);
+	struct str key;
+
+	scratch_write(&w->scratch, "f/1.json", "{}");
+	scratch_write(&w->scratch, "f/2.json", "{}");
+	assert_int_equal(find(w, &there, "a"), 0);
+	key = w->places.key;
+	assert_int_equal(find(w, &there, "b"), 0);
+	assert_true(str_eq(w->places.key, key));
+	assert_int_equal(find(w, &back, "a"), 0);
+	assert_false(str_eq(w->places.key, key));
+}
+
 static void a_daemons_files_carry_its_key(void **state)
 {
 	struct world *w = *state;
@@ -296,6 +322,7 @@ int main(void)
 		IN_WORLD(directories_follow_settings_then_xdg_then_home),
 		IN_WORLD(a_place_must_be_known_and_absolute),
 		IN_WORLD(the_key_is_the_set_of_files_and_not_their_contents),
+		IN_WORLD(the_key_depends_on_the_order_of_files),
 		IN_WORLD(a_daemons_files_carry_its_key),
 		IN_WORLD(a_long_socket_path_moves_to_a_short_directory),
 		IN_WORLD(a_daemon_elsewhere_is_followed),
