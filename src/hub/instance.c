@@ -113,6 +113,7 @@ static void instance_opened(struct mcp_open *open, const struct err *err)
 	/* It has closed its stdin. Most likely it is ending, and how it ends says more. */
 	if (err->code == ERR_CLOSED) {
 		instance->shut = true;
+		timer_stop(&instance->mute);
 		child_stop(&instance->child);
 		return;
 	}
@@ -198,7 +199,10 @@ static void instance_is_mute(struct timer *timer)
 {
 	struct instance *instance = container_of(timer, struct instance, mute);
 
-	instance_give_up(instance, ERR_CLOSED, "closed its standard output and went on running");
+	instance_give_up(instance, ERR_CLOSED,
+			 instance->was_ready
+				 ? "closed its standard output and went on running"
+				 : "did not start: it closed its standard output and went on running");
 }
 
 /* Nothing more will be answered. Most likely it is ending, and how it ends says more. */
@@ -206,9 +210,10 @@ static void instance_output_ended(struct child *child)
 {
 	struct instance *instance = instance_of_child(child);
 
-	if (instance->state != INSTANCE_READY)
+	if (instance->state > INSTANCE_READY)
 		return;
-	instance->retired = "it has closed its standard output";
+	if (instance->state == INSTANCE_READY)
+		instance->retired = "it has closed its standard output";
 	timer_start(&instance->mute, instance->loop, instance->definition->close_ms, instance_is_mute);
 }
 
@@ -249,6 +254,7 @@ static bool instance_try_again(struct instance *instance, const struct child_sta
 		return false;
 	instance->restarted = true;
 	instance->shut = instance->choked = false;
+	timer_stop(&instance->mute);
 	timer_stop(&instance->choking);
 	mcp_open_cancel(&instance->open);
 	mcp_client_release(&instance->client);

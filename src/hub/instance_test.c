@@ -366,6 +366,26 @@ static void a_server_that_closes_its_stdin_and_hangs_is_given_up(void **state)
 	instance_drop(&s.instance);
 }
 
+static void a_server_that_closes_its_stdout_is_given_up(void **state)
+{
+	struct subject s;
+
+	(void)state;
+	SUBJECT(&s, server_program(), "--mute");
+	s.definition.close_ms = SHORT_MS;
+	subject_start(&s);
+	AWAIT(s.failed);
+	AWAIT(s.ended);
+	assert_never_ready(&s);
+	assert_int_equal(s.failed, 1);
+	assert_int_equal(s.code, ERR_CLOSED);
+	assert_string_equal(
+		s.reason,
+		"server files did not start: it closed its standard output and went on running; it wrote "
+		"nothing to stderr");
+	instance_drop(&s.instance);
+}
+
 static void a_handshake_that_is_refused(void **state)
 {
 	struct subject s;
@@ -658,6 +678,7 @@ int main(void)
 		IN_HUB(only_the_end_of_a_long_stderr_is_quoted),
 		IN_HUB(a_failed_start_says_when_stderr_is_empty),
 		IN_HUB(a_server_that_hangs_is_given_up),
+		IN_HUB(a_server_that_closes_its_stdout_is_given_up),
 		IN_HUB(a_server_that_closes_its_stdin_and_hangs_is_given_up),
 		IN_HUB(a_handshake_that_is_refused),
 		IN_HUB(a_server_that_is_killed),

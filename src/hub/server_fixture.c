@@ -3,16 +3,22 @@
  * but its input, so that tests wait for events and never for time. It reads what our own client writes and so
  * gets by with looking for members by their text.
  *
- * --modern            speaks 2026-07-28 only; otherwise legacy only --starts FILE       appends a line with
- * its process id to FILE --fail-while FILE   writes to stderr and exits with 3 as long as FILE exists
- * --only-initialize   exits with 4 when anything else comes first --no-probe          leaves server/discover
- * unanswered --hang              answers nothing; --shut closes stdin at once and answers nothing --gate FIFO
- * reads one byte from FIFO before it answers the handshake --noise             lines on stdout that are no
- * messages, and a line on stderr --stubborn          ignores SIGTERM and the end of its input --bare
- * offers no tools --tools N --page N  N more tools, listed in pages of so many --odd               lists
- * entries that are no tools, too --list-error        answers tools/list with an error; --list-silent with
- * nothing; --list-die by exiting with 5 --changes N         says that its tools changed during each of the
- * first N lists
+ * - --modern: speaks 2026-07-28 only; otherwise legacy only
+ * - --starts FILE: appends a line with its process id to FILE
+ * - --fail-while FILE: writes to stderr and exits with 3 as long as FILE exists
+ * - --only-initialize: exits with 4 when anything else comes first
+ * - --no-probe: leaves server/discover unanswered
+ * - --hang: answers nothing
+ * - --shut: closes stdin at once and answers nothing
+ * - --mute: closes stdout at once and reads on
+ * - --gate FIFO: reads one byte from FIFO before it answers the handshake
+ * - --noise: lines on stdout that are no messages, and a line on stderr
+ * - --stubborn: ignores SIGTERM and the end of its input
+ * - --bare: offers no tools
+ * - --tools N --page N: N more tools, listed in pages of so many
+ * - --odd: lists entries that are no tools, too
+ * - --list-error: answers tools/list with an error; --list-silent with nothing; --list-die by exiting with 5
+ * - --changes N: says that its tools changed during each of the first N lists
  */
 #include "base/base.h"
 
@@ -30,7 +36,7 @@ enum {
 };
 
 static struct {
-	bool modern, only_initialize, no_probe, hang, shut, noise, stubborn, bare, odd;
+	bool modern, only_initialize, no_probe, hang, shut, mute, noise, stubborn, bare, odd;
 	bool list_error, list_silent, list_die;
 	int tools, page, changes;
 	const char *gate, *starts, *fail_while;
@@ -525,6 +531,7 @@ static void take_options(char **argv)
 		{ "--no-probe", &options.no_probe },
 		{ "--hang", &options.hang },
 		{ "--shut", &options.shut },
+		{ "--mute", &options.mute },
 		{ "--noise", &options.noise },
 		{ "--stubborn", &options.stubborn },
 		{ "--bare", &options.bare },
@@ -559,6 +566,8 @@ static void begin(void)
 
 	if (options.shut)
 		close(STDIN_FILENO);
+	if (options.mute)
+		close(STDOUT_FILENO);
 	if (starts) {
 		fprintf(starts, "%d\n", getpid());
 		fclose(starts);
