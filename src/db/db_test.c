@@ -64,7 +64,7 @@ static void assert_str(struct str s, const char *expected)
 
 static void assert_message(struct fixture *f, const char *expected_end)
 {
-	char expected[ERR_MESSAGE_MAX];
+	char expected[2 * ERR_MESSAGE_MAX];
 
 	snprintf(expected, sizeof(expected), "%s: %s", f->path, expected_end);
 	assert_string_equal(f->err.message, expected);
