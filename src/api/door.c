@@ -2,7 +2,7 @@
 #include "api/door_private.h"
 #include "api/relay.h"
 
-struct door_list {
+struct door_waiting {
 	struct door_work work;
 	struct hub_ready ready;
 	struct mcp_server_call *call;
@@ -28,38 +28,42 @@ static void door_answer_list(struct mcp_server_call *call)
 
 static void door_listed(struct hub_ready *ready)
 {
-	door_answer_list(container_of(ready, struct door_list, ready)->call);
+	door_answer_list(container_of(ready, struct door_waiting, ready)->call);
 }
 
-static void door_list_cancelled(struct mcp_server_call *call, struct str reason)
+static void door_wait_cancelled(struct mcp_server_call *call, struct str reason)
 {
-	struct door_list *list = container_of(call->owner, struct door_list, work);
+	struct door_waiting *waiting = container_of(call->owner, struct door_waiting, work);
 
 	(void)reason;
-	hub_ready_cancel(&list->ready);
+	hub_ready_cancel(&waiting->ready);
 }
 
-/*
- * The facade is known without any server. A server that has never been seen is waited for, but not for long:
- * its tools are told of by list_changed when they come.
- */
+/* A server that has never been seen is waited for, but not for long. */
+static void door_wait(struct mcp_server_call *call, void (*then)(struct hub_ready *ready))
+{
+	struct api *api = door_of(call)->api;
+	struct door_waiting *waiting = arena_new(call->arena, struct door_waiting);
+	const struct hub_wait wait = { .deadline_ms =
+					       settings_duration(api->settings, SETTING_MCP_LIST_WAIT) };
+
+	waiting->call = call;
+	waiting->work.cancelled = door_wait_cancelled;
+	call->owner = &waiting->work;
+	hub_ready_start(&waiting->ready, api->hub, &wait, then, waiting);
+}
+
+/* The facade is known without any server. The tools of one that is not waited for longer are told of by
+ * list_changed when they come. */
 static void door_tools_list(struct mcp_server_call *call)
 {
 	struct api_door *door = door_of(call);
-	struct door_list *list = arena_new(call->arena, struct door_list);
-	const struct hub_wait wait = {
-		.deadline_ms = settings_duration(door->api->settings, SETTING_MCP_LIST_WAIT),
-	};
 
 	door->api->last_use = loop_now(door->api->loop);
-	if (!door->full && !door->passthrough.count) {
+	if (!door->full && !door->passthrough.count)
 		door_answer_list(call);
-		return;
-	}
-	list->call = call;
-	list->work.cancelled = door_list_cancelled;
-	call->owner = &list->work;
-	hub_ready_start(&list->ready, door->api->hub, &wait, door_listed, list);
+	else
+		door_wait(call, door_listed);
 }
 
 /* -- calls ----------------------------------------------------------------------------------------------- */
@@ -102,26 +106,61 @@ static void door_facade_call(struct api_door *door, struct mcp_server_call *mcp,
 		api_operations[operation->id](call);
 }
 
-static void door_tools_call(struct mcp_server_call *call)
+static bool door_find(struct api_door *door, const struct mcp_server_call *call,
+		      struct hub_server **ret_server, struct str *ret_tool)
+{
+	return hub_resolve_tool(door->api->hub, call->name, &door->passthrough, call->arena, ret_server,
+				ret_tool, NULL) == 0 &&
+	       (door->full || door_passes_through(door, *ret_server));
+}
+
+static void door_relay(struct mcp_server_call *call)
 {
 	struct api_door *door = door_of(call);
-	const struct operation *operation = door->full ? NULL : operation_tool(call->name);
 	struct hub_server *server;
 	struct str tool;
 	struct err err;
 
-	door->api->last_use = loop_now(door->api->loop);
-	if (operation)
-		door_facade_call(door, call, operation);
-	else if (door_check_name(door, call->name, &err) < 0)
+	if (door_check_name(door, call->name, &err) < 0)
 		mcp_answer_error(call, &(struct mcp_error){ .code = MCP_INVALID_PARAMS,
 							    .message = str_of(err.message) });
-	else if (hub_resolve_tool(door->api->hub, call->name, &door->passthrough, call->arena, &server, &tool,
-				  NULL) == 0 &&
-		 (door->full || door_passes_through(door, server)))
+	else if (door_find(door, call, &server, &tool))
 		relay_start(call, door->api, server, tool);
 	else
 		mcp_answer_unknown_tool(call);
+}
+
+static void door_named(struct hub_ready *ready)
+{
+	struct mcp_server_call *call = container_of(ready, struct door_waiting, ready)->call;
+
+	call->owner = NULL;
+	door_relay(call);
+}
+
+/* A client may know names from an earlier daemon's list, which this one has to read before it knows them. */
+static void door_relay_when_known(struct mcp_server_call *call)
+{
+	struct api_door *door = door_of(call);
+	struct hub_server *server;
+	struct str tool;
+
+	if ((door->full || door->passthrough.count) && !door_find(door, call, &server, &tool))
+		door_wait(call, door_named);
+	else
+		door_relay(call);
+}
+
+static void door_tools_call(struct mcp_server_call *call)
+{
+	struct api_door *door = door_of(call);
+	const struct operation *operation = door->full ? NULL : operation_tool(call->name);
+
+	door->api->last_use = loop_now(door->api->loop);
+	if (operation)
+		door_facade_call(door, call, operation);
+	else
+		door_relay_when_known(call);
 }
 
 /* None of our own tools asks for headers. */

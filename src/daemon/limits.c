@@ -91,6 +91,7 @@ void limits_of_hub(const struct settings *set, const struct places *places, cons
 		.acquire_ms = settings_duration(set, SETTING_POOL_CALL_TIMEOUT),
 		.call_max_ms = settings_duration(set, SETTING_POOL_CALL_MAX),
 		.refresh_ms = settings_duration(set, SETTING_DAEMON_REFRESH_TIMEOUT),
+		.list_ms = settings_duration(set, SETTING_CATALOG_WAIT),
 		.tools_max = (size_t)settings_int(set, SETTING_CATALOG_MAX_TOOLS),
 		.change_ms = settings_duration(set, SETTING_CATALOG_CHANGE_PAUSE),
 		.pages_max = (unsigned)settings_int(set, SETTING_CATALOG_MAX_PAGES),

@@ -79,10 +79,26 @@ static uint64_t call_acquire_patience(const struct hub_call *call)
 
 /* -- the steps ------------------------------------------------------------------------------------------- */
 
-static int call_resolve(struct hub_call *call)
+/* What the server calls the tool, and whether it is shown. A name that the catalogue does not have goes to
+ * the server as it is: the catalogue may be older than the server. */
+static int call_name(struct hub_call *call)
 {
+	const struct hub_server *server = call->server;
 	const struct catalogue_tool *tool;
 
+	call->named = server->snapshot != NULL;
+	tool = call->named ? catalogue_find(server->snapshot, call->spec.tool) : NULL;
+	if (tool)
+		call->spec.tool = arena_copy(&call->arena, tool->name);
+	if (server->config && !filter_allows(&server->config->filter, call->spec.tool))
+		return err_set(&call->err, ERR_DENIED,
+			       "%.*s: the tool \"%.*s\" is hidden by the configuration (tools, excludeTools)",
+			       STR_ARG(server->namespace), STR_ARG(call->spec.tool));
+	return 0;
+}
+
+static int call_resolve(struct hub_call *call)
+{
 	call->server = hub_server_find(call->hub, call->spec.server, &call->err);
 	if (!call->server)
 		return ERR_NOT_FOUND;
@@ -91,15 +107,8 @@ static int call_resolve(struct hub_call *call)
 		call->err = call->server->err;
 		return call->err.code;
 	}
-	/* A name that the catalogue does not have goes to the server as it is: the catalogue may be older
-	 * than the server. */
-	tool = call->server->snapshot ? catalogue_find(call->server->snapshot, call->spec.tool) : NULL;
-	if (tool)
-		call->spec.tool = arena_copy(&call->arena, tool->name);
-	if (!filter_allows(&call->server->config->filter, call->spec.tool))
-		return err_set(&call->err, ERR_DENIED,
-			       "%.*s: the tool \"%.*s\" is hidden by the configuration (tools, excludeTools)",
-			       STR_ARG(call->server->namespace), STR_ARG(call->spec.tool));
+	if (call_name(call) < 0)
+		return ERR_DENIED;
 	call->server->calls++;
 	return 0;
 }
@@ -138,8 +147,31 @@ static void call_acquired(struct pool_acquire *acquire, struct instance *instanc
 		return;
 	}
 	call->instance = instance;
+	call->state = HUB_CALL_LIST;
+	call_step(call);
+}
+
+static void call_listed(struct hub_ready *ready)
+{
+	struct hub_call *call = ready->owner;
+
 	call->state = HUB_CALL_SEND;
 	call_step(call);
+}
+
+/* The list of a server that was never seen is being read since the instance started. Until it is known, only
+ * the tool's own name can be told from a name that is made of it. */
+static bool call_await_list(struct hub_call *call)
+{
+	const struct hub_server *server = call->server;
+	struct hub_wait wait = { .only = server->namespace, .deadline_ms = call->hub->limits.list_ms };
+
+	if (call->spec.timeout_ms && call->spec.timeout_ms < wait.deadline_ms)
+		wait.deadline_ms = call->spec.timeout_ms;
+	if (server->snapshot || !server->refresh || server->waited_ms >= wait.deadline_ms)
+		return false;
+	hub_ready_start(&call->listed, call->hub, &wait, call_listed, call);
+	return true;
 }
 
 /* The process died between being handed to us and taking the request: nobody has seen it, so another process
@@ -213,8 +245,16 @@ static void call_step(struct hub_call *call)
 	case HUB_CALL_ACQUIRE:
 		call_acquire(call);
 		return;
+	case HUB_CALL_LIST:
+		if (call_await_list(call))
+			return;
+		call->state = HUB_CALL_SEND;
+		_fallthrough_;
 	case HUB_CALL_SEND:
-		call_send(call);
+		if (!call->named && call_name(call) < 0)
+			call_fail(call, MCP_NOT_SENT);
+		else
+			call_send(call);
 		return;
 	case HUB_CALL_REFUSED:
 		return;
@@ -262,6 +302,7 @@ void hub_call_cancel(struct hub_call *call, struct str reason)
 		return;
 	deferred_cancel(&call->refused);
 	mcp_request_cancel_because(&call->upstream, reason);
+	hub_ready_cancel(&call->listed);
 	pool_acquire_cancel(&call->acquire);
 	pool_release(&call->instance);
 	list_remove(&call->node);

@@ -1,8 +1,9 @@
 /*
  * call.h - one tool call on its way through the hub, whoever asked: the only place where a call is made.
  *
- * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope ->
- * send -> wait for the answer, relaying progress -> give the result back byte for byte. Argument rules, write
+ * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope -> of
+ * a server that was never seen, await its list, since the caller may use any of a tool's names -> send -> wait
+ * for the answer, relaying progress -> give the result back byte for byte. Argument rules, write
  * policy and questions have their place between checking and acquiring. Progress is asked for in any case,
  * since it puts the deadline off; it is relayed to who wants it.
  *
@@ -23,6 +24,7 @@
 #include "base/str.h"
 #include "hub/caller.h"
 #include "hub/pool.h"
+#include "hub/ready.h"
 #include "mcp/client.h"
 
 struct hub;
@@ -60,7 +62,7 @@ struct hub_call_result {
 typedef void hub_call_done(struct hub_call *call, const struct hub_call_result *result);
 typedef void hub_call_progressed(struct hub_call *call, const struct mcp_progress *progress);
 
-enum hub_call_state { HUB_CALL_IDLE, HUB_CALL_REFUSED, HUB_CALL_ACQUIRE, HUB_CALL_SEND };
+enum hub_call_state { HUB_CALL_IDLE, HUB_CALL_REFUSED, HUB_CALL_ACQUIRE, HUB_CALL_LIST, HUB_CALL_SEND };
 
 struct hub_call {
 	struct hub *hub;
@@ -74,10 +76,12 @@ struct hub_call {
 	struct list_node node; /* in hub->calls */
 	struct pool_acquire acquire;
 	struct instance *instance;
+	struct hub_ready listed;
 	struct mcp_request upstream;
 	struct deferred refused;
 	struct err err;
 	uint64_t started;
+	bool named; /* spec.tool is what the lists made of the caller's name */
 	bool repeated;
 	hub_call_progressed *progressed; /* NULL: nobody wants to know */
 	hub_call_done *done;

@@ -17,6 +17,7 @@
 #include "hub/call.h"
 #include "hub/catalogue.h"
 #include "hub/pool.h"
+#include "hub/ready.h"
 #include "io/loop.h"
 #include "json/writer.h"
 #include "settings/config.h"
@@ -36,6 +37,7 @@ struct hub_limits {
 	uint64_t call_max_ms; /* absolute bound on one call, however much progress it reports */
 	uint64_t change_ms;   /* from one reading of a server that says its tools changed to the next */
 	uint64_t refresh_ms;  /* patience with one page of a server's list */
+	uint64_t list_ms;     /* patience of a call with the first list of its server; 0: it does not wait */
 	size_t tools_max;     /* of one server */
 	unsigned pages_max;
 	size_t list_max; /* bytes of one server's list, also on disk */
@@ -160,38 +162,11 @@ int hub_resolve_tool(struct hub *hub, struct str name, const struct setting_item
 const struct catalogue_snapshot *const *hub_snapshots(struct hub *hub, struct arena *arena,
 						      size_t *ret_count);
 
-/*
- * Waits until every server, or those that are named, has a snapshot or has failed to give one; with `fresh`,
- * until each was read again. Ends at the deadline with what there is.
- *
- * One server that hangs holds nobody up twice: who has failed counts as having failed while it is tried
- * again, and who was waited for in vain is not waited for that long again until its try has ended, but by
- * those who name it.
- */
-struct hub_wait {
-	/* names or namespaces, with commas, also with a tool ("files.read_file"); empty: all */
-	struct str only;
-	bool fresh;
-	uint64_t deadline_ms;
-};
-
-struct hub_ready {
-	struct hub *hub;
-	struct hub_wait wait;
-	struct list_node node;
-	struct timer deadline;
-	struct deferred later;
-	void (*done)(struct hub_ready *ready);
-	void *owner;
-};
-/* The text of `wait` must stay until the end. */
-void hub_ready_start(struct hub_ready *ready, struct hub *hub, const struct hub_wait *wait,
-		     void (*done)(struct hub_ready *ready), void *owner);
-void hub_ready_cancel(struct hub_ready *ready);
-
 /* Why the server cannot be used, did not start, or did not tell its tools when it was last asked for them;
  * code 0 when nothing is wrong. Valid until the loop turns. */
 const struct err *hub_server_error(const struct hub_server *server);
+/* Fails when its tools are not known, and says why: ERR_UNAVAILABLE. */
+int hub_server_check_listed(const struct hub_server *server, struct err *err);
 /* "failed" when there is such an error; "running" or "starting" when an instance does, the first if both are;
  * "ready" when its tools are known and the next call starts it; else "unknown". */
 struct str hub_server_state(const struct hub_server *server);

@@ -398,6 +398,50 @@ static void a_warm_hub_reads_what_a_reload_brings(void **state)
 	hub_scene_close(&scene);
 }
 
+/* -- calls before anything is known ---------------------------------------------------------------------- */
+
+static void a_server_that_was_never_seen_knows_each_name_too(void **state)
+{
+	struct caller c;
+
+	(void)state;
+	open_hub(&scene, one_server("\"--starts\",\"~/starts\"", ""));
+	assert_has(call_now(&c, &scene, "files", "files__echo", "{\"a\":1}"), "\"echo\":{\"a\":1}");
+	assert_int_equal(count_lines("starts"), 1);
+	hub_scene_close(&scene);
+}
+
+static void a_list_that_does_not_come_holds_up_no_second_call(void **state)
+{
+	struct caller c;
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.list_ms = SHORT_MS;
+	hub_scene_open(&scene, one_server("\"--list-silent\"", ""));
+	assert_has(call_now(&c, &scene, "files", "echo", "{}"), "\"echo\":{}");
+	assert_int_equal(server_named(&scene, "files")->waited_ms, SHORT_MS);
+	call(&c, &scene, "files", "echo", "{}");
+	AWAIT(c.done || c.call.state == HUB_CALL_SEND || c.call.state == HUB_CALL_LIST);
+	assert_true(c.done || c.call.state == HUB_CALL_SEND);
+	AWAIT(c.done);
+	call_end(&c);
+	hub_scene_close(&scene);
+}
+
+static void who_waits_for_the_first_list_may_go_away(void **state)
+{
+	struct caller c;
+
+	(void)state;
+	open_hub(&scene, one_server("\"--list-silent\"", ""));
+	call(&c, &scene, "files", "echo", "{}");
+	AWAIT(c.call.state == HUB_CALL_LIST);
+	hub_call_cancel(&c.call, STR("gone"));
+	call_end(&c);
+	hub_scene_close(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +464,9 @@ int main(void)
 		IN_HUB(a_warm_hub_reads_and_retries_by_itself),
 		IN_HUB(a_list_that_fails_is_asked_for_less_and_less),
 		IN_HUB(a_warm_hub_reads_what_a_reload_brings),
+		IN_HUB(a_server_that_was_never_seen_knows_each_name_too),
+		IN_HUB(a_list_that_does_not_come_holds_up_no_second_call),
+		IN_HUB(who_waits_for_the_first_list_may_go_away),
 	};
 
 	return RUN_IN_HUB(tests);

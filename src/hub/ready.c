@@ -78,7 +78,7 @@ static void ready_ask(const struct hub_ready *ready, bool fresh)
 	struct hub_server *server;
 
 	list_for_each(server, &ready->hub->servers, node)
-		if (is_wanted(ready, server) && (fresh || !server->snapshot))
+		if (is_wanted(ready, server) && (fresh || (!server->snapshot && !server->refresh)))
 			refresh_begin(server, NULL);
 }
 

@@ -65,6 +65,7 @@ void hub_scene_init(struct hub_scene *scene)
 		.limits = { .acquire_ms = PLENTY_MS,
 			    .call_max_ms = PLENTY_MS,
 			    .refresh_ms = PLENTY_MS,
+			    .list_ms = PLENTY_MS,
 			    .change_ms = 1,
 			    .tools_max = 1000,
 			    .pages_max = 100,

@@ -279,6 +279,19 @@ const struct err *hub_server_error(const struct hub_server *server)
 	return start->code ? start : &server->refresh_err;
 }
 
+int hub_server_check_listed(const struct hub_server *server, struct err *err)
+{
+	const struct err *why = hub_server_error(server);
+
+	if (server->snapshot)
+		return 0;
+	if (!why->code)
+		return err_set(err, ERR_UNAVAILABLE, "the tools of %.*s are not known yet: it is %.*s",
+			       STR_ARG(server->namespace), STR_ARG(hub_server_state(server)));
+	return err_set(err, ERR_UNAVAILABLE, "the tools of %.*s are not known: %s",
+		       STR_ARG(server->namespace), why->message);
+}
+
 struct str hub_server_state(const struct hub_server *server)
 {
 	if (hub_server_error(server)->code)
