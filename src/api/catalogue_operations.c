@@ -112,13 +112,15 @@ static int select_tools(struct api_call *call, struct tool_selection *selection,
 		return 0;
 	selection->server = hub_server_find(call->api->hub, name, NULL);
 	if (selection->server)
-		return 0;
+		return hub_server_check_listed(selection->server, err);
 	selection->server = hub_server_find(call->api->hub, str_slice(name, 0, dot), err);
 	if (!selection->server)
 		return ERR_NOT_FOUND;
 	if (dot != STR_NONE)
 		selection->tool = str_from(name, dot + 1);
-	return selection->tool.n && selection->server->snapshot ? check_tool(selection, err) : 0;
+	if (hub_server_check_listed(selection->server, err) < 0)
+		return err->code;
+	return selection->tool.n ? check_tool(selection, err) : 0;
 }
 
 static bool selects(const struct tool_selection *selection, const struct catalogue_snapshot *snapshot,

@@ -25,6 +25,31 @@ static void take_catalogue(struct api *api, struct arena *arena, struct exec_cat
 	ret_catalogue->count = count;
 }
 
+/* What was selected, by namespaces: a server is known by its name as well, and one whose tools nobody knows
+ * says why. A name that nothing has stays as it is. */
+static int take_selection(struct api *api, struct str given, struct arena *arena, struct str *ret_selection,
+			  struct err *err)
+{
+	struct str selection = { NULL, 0 }, word;
+
+	while (given.p && str_split(&given, ',', &word)) {
+		const struct hub_server *server;
+		size_t dot;
+
+		word = str_trim(word);
+		dot = str_find_char(word, '.');
+		server = hub_server_find(api->hub, str_slice(word, 0, dot), NULL);
+		if (server && hub_server_check_listed(server, err) < 0)
+			return err->code;
+		if (server)
+			word = arena_concat(arena, server->namespace,
+					    dot == STR_NONE ? STR("") : str_from(word, dot), STR(""));
+		selection = selection.p ? arena_concat(arena, selection, STR(","), word) : word;
+	}
+	*ret_selection = selection;
+	return 0;
+}
+
 static int check_written(const struct buf *out, struct err *err)
 {
 	if (!buf_failed(out))
@@ -45,7 +70,8 @@ static void types_ready(struct hub_ready *ready)
 	struct err err;
 
 	take_catalogue(call->api, call->arena, &catalogue);
-	if (exec_selection_check(&catalogue, selection, &err) < 0) {
+	if (take_selection(call->api, selection, call->arena, &selection, &err) < 0 ||
+	    exec_selection_check(&catalogue, selection, &err) < 0) {
 		api_answer_error(call, &err);
 		return;
 	}
@@ -73,7 +99,8 @@ static int write_client(struct api *api, struct str selection, bool plain, struc
 	struct json_writer w;
 
 	take_catalogue(api, arena, &catalogue);
-	if (exec_selection_check(&catalogue, selection, err) < 0)
+	if (take_selection(api, selection, arena, &selection, err) < 0 ||
+	    exec_selection_check(&catalogue, selection, err) < 0)
 		return err->code;
 	api_writer_init(&w, out);
 	exec_client_write(out, &catalogue, selection, plain);
