@@ -1,11 +1,11 @@
 /*
  * call.h - one tool call on its way through the hub, whoever asked: the only place where a call is made.
  *
- * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope -> of
- * a server that was never seen, await its list, since the caller may use any of a tool's names -> send -> wait
- * for the answer, relaying progress -> give the result back byte for byte. Argument rules, write
- * policy and questions have their place between checking and acquiring. Progress is asked for in any case,
- * since it puts the deadline off; it is relayed to who wants it.
+ * resolve the server -> check that the tool is not hidden -> acquire an instance for the caller's scope ->
+ * await the list, of a server that was never seen, since the caller may use any of a tool's names -> send ->
+ * wait for the answer, relaying progress -> give the result back byte for byte. Argument rules, write policy
+ * and questions have their place between checking and acquiring. Progress is asked for in any case, since it
+ * puts the deadline off; it is relayed to who wants it.
  *
  * When the caller goes away its owner cancels, and the server is told. When the server dies during the call,
  * the error says what is known: whether the request was sent, how the process ended and the end of its

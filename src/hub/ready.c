@@ -4,6 +4,7 @@
  * and waits until none runs.
  */
 #include "base/base.h"
+#include "hub/ready.h"
 #include "hub/hub.h"
 #include "hub/refresh.h"
 
