@@ -480,6 +480,7 @@ void api_tool_call(struct api_call *call)
 	};
 	if (call->mcp) {
 		relay = call->mcp->progress_token.n > 0;
+		spec.meta = call->mcp->meta;
 		spec.log_level = call->mcp->log_level;
 		relay_want_logs(call->mcp, call->api);
 	}

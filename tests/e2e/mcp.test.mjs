@@ -81,6 +81,19 @@ for (const [name, mode] of Object.entries(modes))
 		assert.equal(text(await mode.call(client, 'echo', { text: 'after' })), 'after');
 	});
 
+test('what a client says beside the arguments reaches the server, whichever way the call goes', async (t) => {
+	const _meta = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'example.com/note': { n: 1 } };
+	for (const [env, request] of [
+		[{}, { name: 'mcpx_call', arguments: { server: 'scripted', tool: 'meta', args: {} } }],
+		[{ MCPX_SERVE_MODE: 'full' }, { name: 'scripted__meta', arguments: {} }],
+	]) {
+		const { url, scratch } = await endpoint(t, { env });
+		const client = await httpClient(scratch, url);
+		const { progressToken, ...rest } = JSON.parse(text(await client.callTool({ ...request, _meta })));
+		assert.deepEqual(rest, _meta, request.name);
+	}
+});
+
 test('the tools of the facade take what their schemas say', async (t) => {
 	const { url, scratch } = await endpoint(t);
 	const client = await httpClient(scratch, url);
