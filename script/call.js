@@ -56,6 +56,9 @@ const errorText = (raw) =>
 	(Array.isArray(raw.content) ? raw.content : []).filter((block) => block?.type === 'text').map((block) => block.text).join('\n') ||
 	'it failed and did not say why';
 
+// The daemon says of some failures itself which tool they are of.
+const placed = (server, tool, text) => (text.startsWith(`${server}.${tool}: `) ? text : `${server}.${tool}: ${text}`);
+
 let calls = 0;
 const CALL_ERROR_MAX = 4096; // of what the runner is told, which shows less; the script has the whole
 
@@ -90,6 +93,8 @@ async function requestCall(body, onProgress) {
 }
 
 async function call(server, tool, args = {}, { onProgress } = {}) {
+	if (![server, tool].every((name) => typeof name === 'string' || name instanceof String))
+		throw new TypeError(`call() takes a server, a tool and its arguments, such as call("files", "read_text_file", { path }); it got ${asText(server)} and ${asText(tool)}`);
 	if (args === null || typeof args !== 'object' || Array.isArray(args))
 		throw new TypeError(`${server}.${tool}() takes one object with the tool's arguments, and got ${asText(args)}`);
 	const known = findTool(server, tool);
@@ -112,7 +117,7 @@ async function call(server, tool, args = {}, { onProgress } = {}) {
 	} catch (error) {
 		const outcome = error instanceof Unreachable ? 'not-sent' : 'unknown';
 		end({ ok: false, outcome, error: error.message });
-		throw new ToolError(`${server}.${name}: ${error.message}`, { server, tool: name, outcome });
+		throw new ToolError(placed(server, name, error.message), { server, tool: name, outcome });
 	}
 	const failed = status !== 200 || answer.result?.isError === true;
 	if (!failed) {
@@ -122,7 +127,7 @@ async function call(server, tool, args = {}, { onProgress } = {}) {
 	const text = status === 200 ? errorText(answer.result) : answer.error ?? `status ${status}`;
 	const outcome = status === 200 ? 'answered' : answer.outcome ?? 'not-sent';
 	end({ ok: false, outcome, error: text.slice(0, CALL_ERROR_MAX) });
-	throw new ToolError(`${server}.${name}: ${text}`, {
+	throw new ToolError(placed(server, name, text), {
 		server,
 		tool: name,
 		outcome,

@@ -23,6 +23,12 @@ function scriptFrames(stack) {
 	return frames;
 }
 
+// node begins the stack of TypeScript that it cannot read with the line that is wrong, and no frame of it is in a file.
+function unreadable(stack) {
+	const [, file, row] = /^(?:file:\/\/)?(\/.*):(\d+)\n/.exec(asText(stack ?? '')) ?? [];
+	return file && { file: file === pathOf(entryUrl) ? entryName : file, line: Number(row) };
+}
+
 function pathOf(url) {
 	try {
 		return decodeURIComponent(url.replace(/^file:\/\//, ''));
@@ -77,7 +83,7 @@ function describeError(error) {
 	const last = LAST_PLACE.exec(whole);
 	const text = renamed(last ? whole.slice(0, last.index) : whole);
 	const frames = scriptFrames(last ? `    at ${last[1]}` : error.stack).slice(0, FRAMES_MAX);
-	const place = frames.find((frame) => frame.ours) ?? frames[0];
+	const place = frames.find((frame) => frame.ours) ?? frames[0] ?? unreadable(error.stack);
 	return {
 		name: asText(error.name),
 		message: short(explain(text)),

@@ -25,7 +25,7 @@ function jsonOf(value, what) {
 	} catch (error) {
 		throw new TypeError(`${what} cannot be written as JSON: ${asText(error?.message ?? error).split('\n')[0]}`);
 	}
-	if (json === undefined) throw new TypeError(`${what} is ${asText(value)}, which JSON cannot say`);
+	if (json === undefined) throw new TypeError(`${what} is ${typeof value === 'function' ? 'a function' : asText(value)}, which JSON cannot say`);
 	return json;
 }
 

@@ -485,7 +485,7 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
 	const struct json *record, *file;
-	struct str name, text, first;
+	struct str name, text, first, column;
 
 	if (!process->error.n || json_parse(&doc, buf_str(&process->error), NULL, NULL) < 0)
 		return str_make(NULL, 0);
@@ -498,10 +498,10 @@ static struct str describe_record(struct exec_process *process, struct arena *ar
 		return text;
 	/* Behind the first line: what follows it quotes the place. */
 	first = str_slice(text, 0, str_find_char(text, '\n'));
-	return arena_printf(arena, "%.*s (%.*s:%.*s:%.*s)%.*s", STR_ARG(first), STR_ARG(json_str(file)),
-			    STR_ARG(json_number_text(json_get(record, STR("line")))),
-			    STR_ARG(json_number_text(json_get(record, STR("column")))),
-			    STR_ARG(str_from(text, first.n)));
+	column = json_number_text(json_get(record, STR("column"))); /* node may know only the line */
+	return arena_printf(arena, "%.*s (%.*s:%.*s%s%.*s)%.*s", STR_ARG(first), STR_ARG(json_str(file)),
+			    STR_ARG(json_number_text(json_get(record, STR("line")))), column.n ? ":" : "",
+			    STR_ARG(column), STR_ARG(str_from(text, first.n)));
 }
 
 /* Of a script that failed and did not say why in a record: its own words, or its runtime's. Those that were

@@ -115,7 +115,7 @@ static void test_an_emit_that_json_cannot_say(void **state)
 	{
 		scene_run(&scene, "emit(() => 1)");
 		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"),
-				       "TypeError: the emitted value is ()"));
+				       "TypeError: the emitted value is a function"));
 		scene_run(&scene, "emit({ toJSON() { throw 'mine' } })");
 		assert_non_null(strstr(scene_member(&scene, "error", 0, "/error"),
 				       "TypeError: the emitted value cannot be written as JSON: mine"));

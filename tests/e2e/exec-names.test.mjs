@@ -132,11 +132,15 @@ inBoth('a ToolError tells what failed, and whether it may have been done', async
 	assert.deepEqual(await caught("await scripted.fail({ text: 'no' })"), [true, true, 'ToolError', 'scripted', 'fail', 'answered', 'scripted.fail: no', true, false]);
 	const lost = await caught('await scripted.exit({ status: 3 })');
 	assert.deepEqual([lost[0], lost[4], lost[5]], [true, 'exit', 'unknown']);
+	assert.match(lost[6], /^scripted\.exit: (?!scripted\.exit)/);
 	const unsent = await caught("await call('nowhere', 'x')");
 	assert.deepEqual([unsent[0], unsent[3], unsent[5]], [true, 'nowhere', 'not-sent']);
 	const wrong = await exec('await scripted.echo([1])');
 	assert.match(wrong.error, /^TypeError: scripted\.echo\(\) takes one object with the tool's arguments, and got \[1\]/);
 	assert.deepEqual(wrong.calls, []);
+	const short = await exec("await call('scripted.echo', { text: 'x' })");
+	assert.match(short.error, /^TypeError: call\(\) takes a server, a tool and its arguments, .*; it got scripted\.echo and \{"text":"x"\}/);
+	assert.deepEqual(short.calls, []);
 });
 
 inBoth('calls say what their server says of destruction, and equal arguments look equal', async ({ exec }) => {
@@ -184,7 +188,7 @@ inBoth('a value that JSON cannot say is said as well as can be, or refused', asy
 		big: '18446744073709551616', map: { a: 1 }, set: [1], bytes: '[Uint8Array of 3 bytes: keep it with artifact()]', error: ['RangeError', 'far'],
 	});
 	assert.match((await exec('const a = {}; a.a = a; return a')).error, /^TypeError: the script's value cannot be written as JSON: /);
-	assert.match((await exec('return () => 1')).error, /^TypeError: the script's value is .*, which JSON cannot say/);
+	assert.match((await exec('return scripted.echo')).error, /^TypeError: the script's value is a function, which JSON cannot say/);
 	const nothing = await exec('await 1');
 	assert.deepEqual([nothing.exitCode, 'result' in nothing], [0, false]);
 	assert.equal((await exec('return null')).result, null);

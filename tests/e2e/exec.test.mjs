@@ -410,6 +410,10 @@ test('a script that cannot be read is told once, without colours and files of ou
 		assert.match(error, /missing\.ts/);
 		assert.ok(error.split(`${file}:1`).length <= 2, error);
 	}
+	// node takes types off and nothing else, and puts the place of what it cannot into no frame.
+	const listed = scratch.write('listed.ts', 'const one = 1;\nenum Kind { One }\nexport default one;\n');
+	const { stderr } = await run(scratch, ['run', '--runtime', 'node', listed], { env });
+	assert.match(stderr, new RegExp(`^mcpx: SyntaxError: .* \\(${listed}:2\\)\n$`));
 });
 
 test('what a script says on stderr is shown once, and is in the document', async (t) => {
