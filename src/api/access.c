@@ -46,6 +46,8 @@ static bool origin_allowed(const struct access *access, const struct http_reques
 
 unsigned access_check(const struct access *access, struct http_request *request, struct err *err)
 {
+	struct str given;
+
 	if (!host_allowed(access, request)) {
 		err_set(err, ERR_DENIED,
 			"this Host is not served here; use the address that the daemon listens on");
@@ -64,9 +66,12 @@ unsigned access_check(const struct access *access, struct http_request *request,
 	}
 	if (!access->token_needed)
 		return 0;
-	if (secret_eq(http_bearer_token(http_field(request, STR("authorization"))), access->token))
+	given = http_bearer_token(http_field(request, STR("authorization")));
+	if (secret_eq(given, access->token))
 		return 0;
-	err_set(err, ERR_DENIED, "a bearer token is needed over TCP: the daemon's token file has it");
+	err_set(err, ERR_DENIED,
+		"%s: it is in the .token file of the daemon's state directory, and new at each start",
+		given.n ? "this bearer token is not the daemon's" : "a bearer token is needed over TCP");
 	return 401;
 }
 

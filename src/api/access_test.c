@@ -17,7 +17,9 @@ static const struct http_peer tcp = { .address = STR_INIT("127.0.0.1:4711") };
 static const char refused_host[] = "this Host is not served here; use the address that the daemon listens on";
 static const char refused_origin[] =
 	"requests from this Origin are refused; add it to transport.allowedOrigins to allow it";
-static const char no_token[] = "a bearer token is needed over TCP: the daemon's token file has it";
+#define WHERE_IT_IS ": it is in the .token file of the daemon's state directory, and new at each start"
+static const char no_token[] = "a bearer token is needed over TCP" WHERE_IT_IS;
+static const char wrong_token[] = "this bearer token is not the daemon's" WHERE_IT_IS;
 
 static struct access access_of(const struct settings *settings)
 {
@@ -92,8 +94,8 @@ static void tcp_needs_the_token(void **state)
 	admits(&access, &tcp, "127.0.0.1:80", NULL, "Bearer s3cret");
 	admits(&access, &tcp, "127.0.0.1:80", NULL, "bearer s3cret");
 	refuses(&access, &tcp, "127.0.0.1", NULL, NULL, 401, no_token);
-	refuses(&access, &tcp, "127.0.0.1", NULL, "Bearer s3cre", 401, no_token);
-	refuses(&access, &tcp, "127.0.0.1", NULL, "Bearer s3cret2", 401, no_token);
+	refuses(&access, &tcp, "127.0.0.1", NULL, "Bearer s3cre", 401, wrong_token);
+	refuses(&access, &tcp, "127.0.0.1", NULL, "Bearer s3cret2", 401, wrong_token);
 	refuses(&access, &tcp, "127.0.0.1", NULL, "Bearer ", 401, no_token);
 	refuses(&access, &tcp, "127.0.0.1", NULL, "Basic s3cret", 401, no_token);
 	refuses(&access, &tcp, "127.0.0.1", NULL, "s3cret", 401, no_token);

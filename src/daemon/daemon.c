@@ -571,6 +571,9 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.start"),
 		   LOG_FIELDS(log_cstr("version", daemon->options->version),
 			      log_cstr("endpoint", daemon->api.endpoint)));
+	if (daemon->token.n)
+		logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.token"),
+			   LOG_FIELDS(log_str("file", daemon->places.token)));
 	daemon_log_misspelt(daemon);
 	return 0;
 }
