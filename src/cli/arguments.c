@@ -329,7 +329,7 @@ static int take_command_word(struct parser *parser, const char *word)
 		return 0;
 	}
 	if (parser->to->family.n)
-		return command_unknown(words, "command", parser->err);
+		return command_unknown(words, NULL, "command", parser->err);
 	r = script_find(&script, words, parser->context->environment, parser->context->cwd, arena,
 			parser->err);
 	if (r < 0)
@@ -337,7 +337,9 @@ static int take_command_word(struct parser *parser, const char *word)
 	if (r == 0 && script_word_is_path(words))
 		return script_missing(words, arena, parser->err);
 	if (r == 0)
-		return command_unknown(words, "command or script", parser->err);
+		return command_unknown(words,
+				       parser->at + 1 < parser->argc ? parser->argv[parser->at + 1] : NULL,
+				       "command or script", parser->err);
 	begin_command(parser, command_find(STR("run")));
 	return take_positional(parser, word);
 }

@@ -289,6 +289,14 @@ static void test_mistakes(void **state)
 		       "there is no command or script \"serch\"; did you mean `mcpx search`?");
 	assert_refused("mcpx frobnicate",
 		       "there is no command or script \"frobnicate\"; `mcpx help` lists the commands");
+	assert_refused("mcpx setings list",
+		       "there is no command or script \"setings\"; did you mean `mcpx settings list`?");
+	assert_refused("mcpx setings",
+		       "there is no command or script \"setings\"; did you mean `mcpx settings`?");
+	assert_refused("mcpx server list",
+		       "there is no command or script \"server\"; did you mean `mcpx servers list`?");
+	assert_refused("mcpx server",
+		       "there is no command or script \"server\"; did you mean `mcpx servers`?");
 	assert_refused("mcpx artifact lst",
 		       "there is no command \"artifact lst\"; did you mean `mcpx artifact list`?");
 	assert_refused("mcpx search --limt 3 x", "unknown flag \"--limt\"; did you mean --limit?");

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 
+#include "base/buf.h"
 #include "base/quote.h"
 #include "text/nearest.h"
 
@@ -224,13 +225,29 @@ bool command_is_family(struct str word)
 	return false;
 }
 
-int command_unknown(struct str words, const char *what, struct err *err)
+/* "settings" of "settings list". */
+static struct str first_word(struct str words)
 {
-	struct nearest nearest;
+	size_t blank = str_find_char(words, ' ');
 
+	return blank == STR_NONE ? words : str_slice(words, 0, blank);
+}
+
+int command_unknown(struct str words, const char *next, const char *what, struct err *err)
+{
+	_cleanup_buf_ struct buf both = { .max = NEAREST_WORD_MAX };
+	struct nearest nearest, nearest_both;
+
+	(void)buf_printf(&both, "%.*s %s", STR_ARG(words), next ? next : "");
 	nearest_init(&nearest, words);
-	for (size_t i = 0; i < command_count(); i++)
+	nearest_init(&nearest_both, next && !buf_failed(&both) ? buf_str(&both) : STR(""));
+	for (size_t i = 0; i < command_count(); i++) {
 		nearest_consider(&nearest, command_at(i)->words);
+		nearest_consider(&nearest, first_word(command_at(i)->words));
+		nearest_consider(&nearest_both, command_at(i)->words);
+	}
+	if (nearest_both.best.n && nearest_both.distance <= nearest.distance)
+		nearest = nearest_both;
 	if (nearest.best.n)
 		return err_set(err, ERR_INVALID, "there is no %s %s; did you mean `mcpx %.*s`?", what,
 			       QUOTE(words), STR_ARG(nearest.best));

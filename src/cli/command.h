@@ -44,8 +44,9 @@ const struct command *command_find(struct str words);
 
 /* Whether `word` is the first of several words of a command: "artifact". */
 bool command_is_family(struct str word);
-/* ERR_INVALID: there is no WHAT of that name; with the command that comes nearest. */
-int command_unknown(struct str words, const char *what, struct err *err);
+/* ERR_INVALID: there is no WHAT of that name; with the command that comes nearest. `next` is the word after
+ * it, if any: "server list" is meant for "servers list" rather than for "serve". */
+int command_unknown(struct str words, const char *next, const char *what, struct err *err);
 
 /* What a group is called in headings: "tools" gives "Tools". */
 struct command_group {

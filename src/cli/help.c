@@ -355,7 +355,7 @@ int help_show(struct cli *cli, struct str words)
 
 	buf_init(&out, SHOW_MAX);
 	if (words.n && !command && !command_is_family(words)) {
-		(void)command_unknown(words, "command", &err);
+		(void)command_unknown(words, NULL, "command", &err);
 		(void)cli_fail(cli, &err);
 		return CLI_USAGE;
 	}

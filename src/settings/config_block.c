@@ -3,6 +3,7 @@
 
 #include "base/quote.h"
 #include "text/identifier.h"
+#include "text/nearest.h"
 #include "text/pattern.h"
 
 /* How the fields that are no settings are read. */
@@ -108,13 +109,27 @@ static int read_field(struct config_loader *l, enum config_field field, struct s
 	return r;
 }
 
-static struct str field_names(struct arena *arena)
+/* Whether this version does what the key asks for. */
+static bool field_works(unsigned field)
 {
-	struct str all = rules[0].name;
+	return rules[field].form != FORM_RULES && rules[field].form != FORM_IDLE;
+}
 
-	for (unsigned i = 1; i < FIELD_COUNT; i++)
-		all = arena_concat(arena, all, STR(", "), rules[i].name);
-	return all;
+static int unknown_field(struct config_loader *l, struct str name, struct err *err)
+{
+	struct str all = STR("");
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (unsigned i = 0; i < FIELD_COUNT; i++)
+		if (field_works(i)) {
+			nearest_consider(&nearest, rules[i].name);
+			all = arena_concat(l->arena, all, all.n ? STR(", ") : STR(""), rules[i].name);
+		}
+	if (nearest.best.n)
+		return err_set(err, ERR_INVALID, "mcpx: unknown key %s; did you mean %.*s?", QUOTE(name),
+			       STR_ARG(nearest.best));
+	return err_set(err, ERR_INVALID, "mcpx: unknown key %s; it may hold %.*s", QUOTE(name), STR_ARG(all));
 }
 
 int config_block_read(struct config_loader *l, struct config_block *block, const struct config_file *file,
@@ -126,8 +141,7 @@ int config_block_read(struct config_loader *l, struct config_block *block, const
 
 	json_for_each_member(key, value, object) {
 		if (!find_field(json_str(key), &field))
-			return err_set(err, ERR_INVALID, "mcpx: unknown key %s; it may hold %s",
-				       QUOTE(json_str(key)), field_names(l->arena).p);
+			return unknown_field(l, json_str(key), err);
 		r = read_field(l, field, &block->values[field], value, err);
 		if (r < 0)
 			return err_prefix(err, r, "mcpx.%s", rules[field].name.p);

@@ -111,7 +111,8 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 		{ "{\"command\":\"x\",\"env\":{\"A\":\"1\",\"B\":2}}", ERR_INVALID,
 		  "1:50: server \"s\": env.B: expected a string" },
 		{ "{\"command\":\"x\",\"env\":{\"T\":\"${GONE}\"}}", ERR_INVALID,
-		  "1:42: server \"s\": env.T: the variable GONE is not set (set it, or give a default: ${GONE:-text})" },
+		  "1:42: server \"s\": env.T: the variable GONE is not set (set it, and `mcpx stop` a daemon "
+		  "that was started without it; or give a default: ${GONE:-text})" },
 		{ "{\"command\":\"x\",\"env\":{\"A=B\":\"\"}}", ERR_INVALID,
 		  "1:42: server \"s\": env.A=B: this cannot be a name" },
 		{ "{\"command\":\"x\",\"args\":[\"\\u0000\"]}", ERR_INVALID,
@@ -156,8 +157,9 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 		{ "{\"command\":\"x\",\"mcpx\":{\"mode\":\"session\"}}", ERR_INVALID,
 		  "1:43: server \"s\": mcpx: unknown key \"mode\"; it may hold sharing, scope, max, min, idleTimeout, "
 		  "callTimeout, startTimeout, namespace, disabled, description, prelude, tools, extraIncludeTools, "
-		  "excludeTools, writePolicy, argumentRules, requiresSecrets, requiresServers, preconditions, profiles, "
-		  "default, logging" },
+		  "excludeTools, requiresSecrets, requiresServers, default" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"excludTools\":[]}}", ERR_INVALID,
+		  "1:43: server \"s\": mcpx: unknown key \"excludTools\"; did you mean excludeTools?" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -4,6 +4,7 @@
 #include "settings/config_private.h"
 
 #include "base/quote.h"
+#include "text/nearest.h"
 
 const struct config_setting *config_settings(const struct config *config)
 {
@@ -127,12 +128,27 @@ static bool is_section(struct str section)
 static int no_pool_key(const struct config_file *file, const struct spot *spot, struct str key,
 		       struct err *err)
 {
-	int r = err_set(
-		err, ERR_INVALID,
-		"pool: unknown key %s; besides the pool settings it may hold tools, extraIncludeTools, "
-		"excludeTools and default",
-		QUOTE(key));
+	static const struct str section = STR_INIT("pool."),
+				others[] = { STR_INIT("tools"), STR_INIT("extraIncludeTools"),
+					     STR_INIT("excludeTools"), STR_INIT("default") };
+	struct nearest nearest;
+	int r;
 
+	nearest_init(&nearest, key);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		nearest_consider(&nearest, others[i]);
+	for (unsigned i = 0; i < SETTING_COUNT; i++)
+		if (str_starts_with(setting_declarations[i].path, section))
+			nearest_consider(&nearest, str_from(setting_declarations[i].path, section.n));
+	if (nearest.best.n)
+		r = err_set(err, ERR_INVALID, "pool: unknown key %s; did you mean %.*s?", QUOTE(key),
+			    STR_ARG(nearest.best));
+	else
+		r = err_set(
+			err, ERR_INVALID,
+			"pool: unknown key %s; besides the pool settings it may hold tools, extraIncludeTools, "
+			"excludeTools and default",
+			QUOTE(key));
 	return config_blame(file, spot, r, err);
 }
 

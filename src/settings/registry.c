@@ -55,6 +55,19 @@ bool setting_find_flag(struct str flag, struct str command, enum setting *ret_se
 	return false;
 }
 
+/* The path of a setting that was named without its section. */
+static struct str path_that_ends_in(struct str name)
+{
+	for (unsigned i = 0; i < SETTING_COUNT; i++) {
+		struct str path = setting_declarations[i].path;
+
+		if (name.n && str_ends_with(path, name) && path.n > name.n &&
+		    path.p[path.n - name.n - 1] == '.')
+			return path;
+	}
+	return STR("");
+}
+
 struct str setting_suggestion(struct str path)
 {
 	struct nearest nearest;
@@ -62,7 +75,7 @@ struct str setting_suggestion(struct str path)
 	nearest_init(&nearest, path);
 	for (unsigned i = 0; i < SETTING_COUNT; i++)
 		nearest_consider(&nearest, setting_declarations[i].path);
-	return nearest.best;
+	return nearest.best.n ? nearest.best : path_that_ends_in(path);
 }
 
 /* Without the prefix, which all have: else every short name would be near to every other. */

@@ -84,6 +84,8 @@ static void a_slip_gets_a_suggestion_and_nonsense_none(void **state)
 	(void)state;
 	assert_string_equal(setting_suggestion(STR("pool.calltimeout")).p, "pool.callTimeout");
 	assert_string_equal(setting_suggestion(STR("loging.level")).p, "logging.level");
+	assert_string_equal(setting_suggestion(STR("callTimeout")).p, "pool.callTimeout");
+	assert_int_equal(setting_suggestion(STR("Timeout")).n, 0);
 	assert_int_equal(setting_suggestion(STR("xyzzy")).n, 0);
 	assert_int_equal(
 		setting_suggestion(
