@@ -98,7 +98,7 @@ static int check_tool(const struct tool_selection *selection, struct err *err)
 			       STR_ARG(namespace), STR_ARG(selection->tool), STR_ARG(namespace),
 			       STR_ARG(nearest.best));
 	return err_set(err, ERR_NOT_FOUND,
-		       "no tool is called \"%.*s.%.*s\"; %.*s alone lists the tools there are",
+		       "no tool is called \"%.*s.%.*s\"; ask for %.*s alone to see those it has",
 		       STR_ARG(namespace), STR_ARG(selection->tool), STR_ARG(namespace));
 }
 

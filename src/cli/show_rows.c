@@ -17,7 +17,7 @@ static const struct row_column namespace_columns[] = {
 	{ "ERROR", STR_INIT("error"), ROW_TEXT, STYLE_BAD },
 };
 const struct rows rows_namespaces = {
-	.none = "no server is configured: docs/configuration.md says how",
+	.none = "no server is configured: name one under \"mcpServers\" in .mcpx.json; `mcpx config --sources` lists every place",
 	.none_on = "every configured server is switched off; `mcpx servers list` shows them",
 	COLUMNS(namespace_columns)
 };
@@ -53,9 +53,11 @@ static const struct row_column server_columns[] = {
 	{ "DEFINED IN", STR_INIT("from"), ROW_TEXT, STYLE_PLAIN },
 	{ "ERROR", STR_INIT("error"), ROW_TEXT, STYLE_BAD },
 };
-const struct rows rows_servers = { .list = STR_INIT("servers"),
-				   .none = "no server is configured: docs/configuration.md says how",
-				   COLUMNS(server_columns) };
+const struct rows rows_servers = {
+	.list = STR_INIT("servers"),
+	.none = "no server is configured: name one under \"mcpServers\" in .mcpx.json; `mcpx config --sources` lists every place",
+	COLUMNS(server_columns)
+};
 
 static const struct row_column setting_columns[] = {
 	{ "SETTING", STR_INIT("path"), ROW_TEXT, STYLE_NAME },

@@ -59,8 +59,7 @@ static void an_unknown_server_names_those_that_exist(void **state)
 		     "no server is called \"fils\"; there are: git, my_files");
 	hub_scene_reload(&scene, "{}");
 	call(&c, &scene, "git", "echo", "{}");
-	expect_error(&c, ERR_NOT_FOUND, MCP_NOT_SENT,
-		     "no server is called \"git\"; there are: none is configured");
+	expect_error(&c, ERR_NOT_FOUND, MCP_NOT_SENT, "no server is called \"git\"; none is configured");
 	hub_scene_close(&scene);
 }
 

@@ -282,17 +282,17 @@ void hub_adjust(struct hub *hub, const struct hub_limits *limits)
 static int hub_unknown_server(struct hub *hub, struct str name, struct err *err)
 {
 	_cleanup_buf_ struct buf names = { .max = ERR_MESSAGE_MAX / 2 };
-	struct str known = STR("none is configured");
+	struct str known = STR("; none is configured");
 	struct hub_server *server;
 
 	list_for_each(server, &hub->servers, node)
-		(void)buf_printf(&names, "%s%.*s", names.n ? ", " : "", STR_ARG(server->namespace));
+		(void)buf_printf(&names, "%s%.*s",
+				 names.n ? ", " : "; there are: ", STR_ARG(server->namespace));
 	if (buf_failed(&names))
-		known = STR("many; `mcpx ls` lists them");
+		known = STR("; `mcpx ls` lists those there are");
 	else if (names.n)
 		known = buf_str(&names);
-	return err_set(err, ERR_NOT_FOUND, "no server is called \"%.*s\"; there are: %.*s", STR_ARG(name),
-		       STR_ARG(known));
+	return err_set(err, ERR_NOT_FOUND, "no server is called \"%.*s\"%.*s", STR_ARG(name), STR_ARG(known));
 }
 
 struct hub_server *hub_server_find(struct hub *hub, struct str name, struct err *err)

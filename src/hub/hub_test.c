@@ -325,7 +325,7 @@ static void who_asks_for_no_server_is_told_which_there_are(void **state)
 
 	(void)state;
 	open_hub(&scene, "{}");
-	assert_not_found("no server is called \"nobody\"; there are: none is configured");
+	assert_not_found("no server is called \"nobody\"; none is configured");
 	hub_scene_reload(&scene, two_servers("", ""));
 	assert_not_found("no server is called \"nobody\"; there are: a, b");
 	buf_append(&config, STR("{\"mcpServers\":{"));
@@ -333,7 +333,7 @@ static void who_asks_for_no_server_is_told_which_there_are(void **state)
 		buf_printf(&config, "%s\"server%u\":{\"command\":\"@\"}", i ? "," : "", i);
 	buf_append(&config, STR("}}"));
 	hub_scene_reload(&scene, buf_cstr(&config));
-	assert_not_found("no server is called \"nobody\"; there are: many; `mcpx ls` lists them");
+	assert_not_found("no server is called \"nobody\"; `mcpx ls` lists those there are");
 	hub_scene_close(&scene);
 }
 

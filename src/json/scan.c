@@ -171,6 +171,8 @@ const char *scan_fail_string(struct scan *s, const char *p)
 {
 	if (p == s->end)
 		return scan_fail(s, p, "a closing quote");
+	if (*p == '\n' || *p == '\r')
+		return scan_fail(s, p, "a closing quote, or an escape in place of the end of the line");
 	if ((unsigned char)*p < ' ')
 		return scan_fail(s, p, "an escape in place of a control character");
 	return scan_fail(s, p, "valid UTF-8");

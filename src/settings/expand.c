@@ -21,9 +21,11 @@ static int variable_value(const struct expander *expander, struct str inner, str
 	if (at != STR_NONE && value.n == 0)
 		value = str_from(inner, at + 2);
 	else if (!value.p)
-		return err_set(err, ERR_INVALID,
-			       "the variable %.*s is not set (set it, or give a default: ${%.*s:-text})",
-			       STR_ARG(name), STR_ARG(name));
+		return err_set(
+			err, ERR_INVALID,
+			"the variable %.*s is not set (set it, and `mcpx stop` a daemon that was started without it; "
+			"or give a default: ${%.*s:-text})",
+			STR_ARG(name), STR_ARG(name));
 	*ret_value = value;
 	return 0;
 }

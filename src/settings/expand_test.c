@@ -49,7 +49,9 @@ static void variables_become_their_values(void **state)
 static void what_cannot_be_expanded_is_told(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "${NONE}", "the variable NONE is not set (set it, or give a default: ${NONE:-text})" },
+		{ "${NONE}",
+		  "the variable NONE is not set (set it, and `mcpx stop` a daemon that was started "
+		  "without it; or give a default: ${NONE:-text})" },
 		{ "x${", "${ is not closed by } (write $${ where ${ stands for itself)" },
 		{ "${}", "${} does not name a variable (write $${ where ${ stands for itself)" },
 		{ "${input:key}",

@@ -103,7 +103,7 @@ test('a tool that is named whole is shown with its arguments, and one that is no
 	assert.match((await run(scratch, ['tools', 'every.get-tiny-image'])).stdout, /\n\nIt takes no arguments\.\n$/);
 	const [tool] = JSON.parse((await run(scratch, ['tools', 'files.edit_file', '--json'])).stdout);
 	assert.deepEqual(tool.inputSchema.required, ['path', 'edits']);
-	for (const [name, hint] of [['files.edit_fil', 'did you mean files.edit_file?'], ['files.zzzz', 'files alone lists the tools there are']]) {
+	for (const [name, hint] of [['files.edit_fil', 'did you mean files.edit_file?'], ['files.zzzz', 'ask for files alone to see those it has']]) {
 		const missed = await run(scratch, ['tools', name, '--json']);
 		assert.equal(missed.status, 1);
 		assert.equal(JSON.parse(missed.stdout).error, `no tool is called "${name}"; ${hint}`);

@@ -124,7 +124,7 @@ test('servers that are off are told apart from none, and from those that are on'
 	assert.match(listed, /^other +other +on +global /m);
 	await run(scratch, ['stop']);
 	scratch.writeConfig({});
-	assert.equal(await text(scratch, 'ls'), 'no server is configured: docs/configuration.md says how\n');
+	assert.equal(await text(scratch, 'ls'), 'no server is configured: name one under "mcpServers" in .mcpx.json; `mcpx config --sources` lists every place\n');
 });
 
 test('values of the wrong form are refused where they are written', async (t) => {
