@@ -11,7 +11,8 @@ export default async function tour() {
 	// Read a file of this repository through the filesystem server.
 	const readme = await files.read_text_file({ path: 'README.md' });
 	const text = String(readme.content ?? readme);
-	emit({ readme: { lines: text.split('\n').length, title: text.split('\n')[0] } });
+	const lines = text.trimEnd().split('\n').length;
+	emit({ readme: { lines, title: text.split('\n')[0] } });
 
 	// A long-running tool, with its progress.
 	const onProgress = (p) => log.info('step {step} of {steps}', { step: p.progress, steps: p.total });
@@ -22,5 +23,5 @@ export default async function tour() {
 	const kept = await artifact('tiny.png', image);
 	log.info('kept {name}', { name: kept.name, bytes: kept.size });
 
-	return { tools: found.length, lines: text.split('\n').length, artifact: kept.id, sha256: kept.sha256, ms: Math.round(performance.now() - began) };
+	return { tools: found.length, lines, artifact: kept.id, sha256: kept.sha256, ms: Math.round(performance.now() - began) };
 }

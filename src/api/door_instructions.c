@@ -8,7 +8,7 @@ static const char facade_text[] =
 	"mcpx gives you every configured MCP server through a few tools. mcpx_namespaces lists the servers, mcpx_search finds tools, "
 	"mcpx_types shows how they are called. Prefer mcpx_exec for anything that takes more than one call: write a short TypeScript "
 	"snippet in which each namespace is an object and each tool a function that takes one object, for example "
-	"`const r = await files.read_text_file({ path: 'README.md' }); return r.length`. Only what the snippet returns, emits or logs "
+	"`const { content } = await files.read_text_file({ path: 'README.md' }); return content.length`. Only what the snippet returns, emits or logs "
 	"comes back. Pass bytes to `await artifact(name, data)` and return its link instead of the bytes.";
 
 /* The server, when it is shown and has something to say; the facade shows none. */

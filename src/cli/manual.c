@@ -84,10 +84,11 @@ static const struct entry examples[] = {
 	  STR_INIT("Call it. Its schema decides that `5` is a number.") },
 	{ STR_INIT("mcpx call files.read_multiple_files paths:='[\"a.txt\", \"b.txt\"]'"),
 	  STR_INIT("The same with a value in JSON.") },
-	{ STR_INIT("mcpx exec 'return (await files.list_directory({ path: \".\" })).split(\"\\n\").length'"),
+	{ STR_INIT(
+		  "mcpx exec 'return (await files.list_directory({ path: \".\" })).content.split(\"\\n\").length'"),
 	  STR_INIT("Run a snippet in which every server is an object.") },
 	{ STR_INIT("mcpx run report.ts --month 5"), STR_INIT("Run a script; `--month` is the script's.") },
-	{ STR_INIT("mcpx artifact get art_0123 -o picture.png"), STR_INIT("Fetch what it produced.") },
+	{ STR_INIT("mcpx artifact get art-0123 -o picture.png"), STR_INIT("Fetch what it produced.") },
 	{ STR_INIT("mcpx settings get pool.callTimeout"),
 	  STR_INIT("How long may a call take, and who decided that?") },
 	{ STR_INIT("mcpx --daemon-tcp --daemon-port 7777 daemon"),
