@@ -7,8 +7,10 @@
 
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/reach.h"
 #include "daemon/daemon.h"
 #include "io/clock.h"
+#include "io/files.h"
 #include "io/program.h"
 #include "text/utf8.h"
 
@@ -26,6 +28,10 @@ struct start {
 	off_t log_size; /* when we began */
 	struct background background;
 	uint64_t until;
+	bool gave_way;	   /* to one that holds the lock */
+	pid_t holder;	   /* which; 0: none was seen */
+	uint64_t patience; /* until when one that lost its socket may make it anew */
+	bool again;	   /* it was started once more, without a holder that was seen */
 };
 
 /* -- the command line of the daemon ---------------------------------------------------------------------- */
@@ -116,6 +122,45 @@ static int start_ended(struct start *start, struct err *err)
 	return start_failed(start, ERR_CLOSED, what, err);
 }
 
+/*
+ * The one that holds the lock is starting, too, and will answer; or it is ending, and when it has, ours is
+ * started once more; or it has lost its socket. The info file tells the last from the first: it comes after
+ * the socket.
+ */
+static int start_look_at_holder(struct start *start, struct err *err)
+{
+	const struct places *places = &start->cli->places;
+	pid_t holder = lock_file_holder(places->lock.p);
+
+	if (!holder && (start->holder || !start->again)) {
+		start->again = true;
+		start->gave_way = false;
+		start->holder = 0;
+		background_release(&start->background);
+		return start_program(start, err);
+	}
+	start->holder = holder;
+	if (holder && clock_monotonic_ms() >= start->patience && access(places->socket.p, F_OK) < 0 &&
+	    access(places->info.p, F_OK) == 0)
+		return daemon_unreachable(start->cli, holder, err);
+	return 0;
+}
+
+static int start_timed_out(struct start *start, struct err *err)
+{
+	if (start->holder)
+		return daemon_unreachable(start->cli, start->holder, err);
+	return start_failed(start, ERR_TIMEOUT,
+			    "the daemon was started and did not answer within autostart.connectTimeout", err);
+}
+
+static void start_gave_way(struct start *start)
+{
+	start->gave_way = true;
+	start->patience = clock_monotonic_ms() +
+			  settings_duration(start->cli->settings, SETTING_AUTOSTART_PING_TIMEOUT);
+}
+
 static int start_wait(struct start *start, int (*connect)(struct cli *cli, struct err *err), struct err *err)
 {
 	uint64_t interval = settings_duration(start->cli->settings, SETTING_AUTOSTART_POLL_INTERVAL);
@@ -125,16 +170,17 @@ static int start_wait(struct start *start, int (*connect)(struct cli *cli, struc
 		enum background_event event;
 
 		if (now >= start->until)
-			return start_failed(
-				start, ERR_TIMEOUT,
-				"the daemon was started and did not answer within autostart.connectTimeout",
-				err);
+			return start_timed_out(start, err);
 		event = background_wait(&start->background,
 					interval < start->until - now ? interval : start->until - now);
 		if (connect(start->cli, err) == 0)
 			return 0;
 		if (event == BACKGROUND_ENDED && start->background.status != DAEMON_EXIT_BUSY)
 			return start_ended(start, err);
+		if (event == BACKGROUND_ENDED)
+			start_gave_way(start);
+		if (start->gave_way && start_look_at_holder(start, err) < 0)
+			return err->code;
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "cli/reach.h"
 #include "cli/request.h"
 #include "cli/show.h"
+#include "io/files.h"
 #include "io/program.h"
 
 /* "output" of the command line's own, where an operation has it: the file to write instead of showing the
@@ -50,6 +51,21 @@ static int wait_for_the_end(struct cli *cli, int process, struct err *err)
 	return process_wait_end(process, settings_duration(cli->settings, SETTING_HTTP_REQUEST_TIMEOUT), err);
 }
 
+/* One that cannot be asked. While it drains its socket is there and refuses; a second request would only cut
+ * its grace short. */
+static int end_unreachable(struct cli *cli, struct err *err)
+{
+	const struct places *places = &cli->places;
+	pid_t holder = lock_file_holder(places->lock.p);
+	int r = 0;
+
+	if (access(places->socket.p, F_OK) < 0)
+		r = lock_file_end_holder(places->lock.p, &holder, err);
+	if (r == ERR_NOT_FOUND)
+		return 0;
+	return r < 0 ? r : wait_for_the_end(cli, holder, err);
+}
+
 int command_stop(struct cli *cli)
 {
 	struct request request = { .operation = CLI_OPERATION(SHUTDOWN),
@@ -63,12 +79,16 @@ int command_stop(struct cli *cli)
 		return show_json(cli, STR("{\"stopping\":false}"));
 	if (r == ERR_NOT_FOUND)
 		return show_text(cli, STR("no daemon is running\n"));
+	if (r == ERR_BUSY) {
+		body = STR("{\"stopping\":true}");
+		r = end_unreachable(cli, &err);
+	} else if (r == 0) {
+		process = daemon_process(cli);
+		if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+			return status;
+		r = wait_for_the_end(cli, process, &err);
+	}
 	if (r < 0)
-		return cli_fail(cli, &err);
-	process = daemon_process(cli);
-	if ((status = request_answered(cli, &request, &body)) != CLI_OK)
-		return status;
-	if (wait_for_the_end(cli, process, &err) < 0)
 		return cli_fail(cli, &err);
 	if (cli_wants_json(cli))
 		return show_json(cli, body);

@@ -3,6 +3,7 @@
 
 #include "cli/autostart.h"
 #include "cli/cli.h"
+#include "io/files.h"
 
 /* Whether a failure to connect says that nobody listens: no socket, or one that its daemon left behind. */
 static bool nobody_listens(int code)
@@ -41,14 +42,27 @@ static int daemon_connect(struct cli *cli, struct err *err)
 	return r;
 }
 
+int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err)
+{
+	return err_set(
+		err, ERR_BUSY,
+		"the daemon runs as process %d, which holds %s, but does not answer at %s: `mcpx stop` ends it",
+		(int)holder, cli->places.lock.p, cli->places.socket.p);
+}
+
 int daemon_reach_running(struct cli *cli, struct err *err)
 {
 	int r = daemon_connect(cli, err);
 
-	if (r < 0 && nobody_listens(r))
-		return err_set(err, ERR_NOT_FOUND,
-			       "no daemon is running for these configuration files; `mcpx ls` starts one");
-	return r;
+	pid_t holder;
+
+	if (r == 0 || !nobody_listens(r))
+		return r;
+	holder = lock_file_holder(cli->places.lock.p);
+	if (holder)
+		return daemon_unreachable(cli, holder, err);
+	return err_set(err, ERR_NOT_FOUND,
+		       "no daemon is running for these configuration files; `mcpx ls` starts one");
 }
 
 /* A flag that acts on the daemon has no effect on one that runs already: that must not pass in silence. */

@@ -5,7 +5,8 @@
  * alike (settings/places.h). When nobody listens there, this program is started once more as `daemon
  * --detached` in a session of its own, and the socket is tried whenever it says that it is ready, and every
  * autostart.pollInterval. Of many that are started at once the kernel-held lock lets one live; the others end
- * with DAEMON_EXIT_BUSY (daemon/daemon.h), and their starters wait for the one.
+ * with DAEMON_EXIT_BUSY (daemon/daemon.h), and their starters wait for the one, or start another when that
+ * was just ending.
  */
 #ifndef CLI_REACH_H
 #define CLI_REACH_H
@@ -22,8 +23,12 @@ struct cli;
  */
 int daemon_reach(struct cli *cli, struct err *err);
 
-/* The same without ever starting one. */
+/* The same without ever starting one. ERR_BUSY: one holds the lock, and nobody listens: it is just ending, or
+ * its socket was removed. */
 int daemon_reach_running(struct cli *cli, struct err *err);
+
+/* Sets that error. */
+int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err);
 
 /* The process at the other end of the connection, as the kernel says; 0 when it does not. */
 int daemon_process(const struct cli *cli);

@@ -12,6 +12,7 @@
 #include "daemon/limits.h"
 #include "daemon/log_file.h"
 #include "daemon/log_stream.h"
+#include "daemon/places_watch.h"
 #include "io/descriptors.h"
 #include "io/files.h"
 #include "io/loop.h"
@@ -47,6 +48,7 @@ struct daemon {
 	uint64_t started_ms; /* loop_wall_ms() */
 	struct str token;
 	struct config_watch watch;
+	struct places_watch places_watch;
 	struct timer tick;
 	struct signal_watch terminate, interrupt, hangup;
 	enum { DAEMON_SERVES, DAEMON_DRAINS, DAEMON_ENDS, DAEMON_CLOSES } stage;
@@ -223,6 +225,7 @@ static void daemon_stop(void *context, const char *why)
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.stop"), LOG_FIELDS(log_cstr("reason", why)));
 	timer_stop(&daemon->tick);
 	config_watch_stop(&daemon->watch);
+	places_watch_stop(&daemon->places_watch);
 	timer_start(&daemon->grace, daemon->loop, grace, daemon_grace_over);
 	api_drain(&daemon->api);
 	daemon_emptied(daemon);
@@ -360,6 +363,7 @@ static void daemon_hung_up(struct signal_watch *watch, int number)
 	struct err err;
 
 	(void)number;
+	log_file_follow(&daemon->log_file);
 	if (daemon_reload_unasked(daemon, &err) < 0)
 		daemon_config_refused(daemon, &err);
 }
@@ -387,23 +391,79 @@ static void daemon_tick(struct timer *timer)
 
 	timer_start(timer, daemon->loop, settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL),
 		    daemon_tick);
+	log_file_follow(&daemon->log_file);
 	config_watch_look(&daemon->watch);
-	if (daemon_is_idle(daemon))
+	places_watch_look(&daemon->places_watch);
+	if (daemon->stage == DAEMON_SERVES && daemon_is_idle(daemon))
 		daemon_stop(daemon, "idle");
 }
+
+/* -- when its files are taken away ----------------------------------------------------------------------- */
+
+static int daemon_write_token(struct daemon *daemon, struct err *err)
+{
+	const struct file_write_options options = { .mode = PRIVATE_FILE_MODE };
+
+	return daemon->token.n ? file_write(daemon->places.token.p, daemon->token, &options, err) : 0;
+}
+
+static void daemon_lock_lost(void *context)
+{
+	daemon_stop(context, "its lock file was removed, so that another daemon may start");
+}
+
+static int daemon_listen_anew(struct daemon *daemon, struct err *err)
+{
+	int fd, r;
+
+	if ((r = places_prepare(&daemon->places, err)) < 0 ||
+	    (r = http_listen_unix(daemon->places.socket.p, &fd, err)) < 0)
+		return r;
+	http_server_unlisten_local(daemon->server);
+	r = http_server_listen(daemon->server, fd, true, err);
+	if (r == 0)
+		places_watch_follow(&daemon->places_watch);
+	return r;
+}
+
+static void daemon_files_lost(void *context)
+{
+	struct daemon *daemon = context;
+	struct err err = { 0 };
+	int r = 0;
+
+	if (!places_watch_socket_is_ours(&daemon->places_watch))
+		r = daemon_listen_anew(daemon, &err);
+	if (r == 0)
+		r = daemon_write_token(daemon, &err);
+	if (r == 0)
+		r = daemon_write_info(daemon, &err);
+	if (r < 0)
+		logger_log(&daemon->logger, LOG_LEVEL_ERROR, STR("files.lost"),
+			   LOG_FIELDS(log_err("error", &err)));
+	else
+		logger_log(&daemon->logger, LOG_LEVEL_WARN, STR("files.restored"),
+			   LOG_FIELDS(log_str("socket", daemon->places.socket),
+				      log_cstr("detail",
+					       "something had removed the daemon's socket or info file")));
+}
+
+static const struct places_watch_events daemon_places_events = {
+	.lock_lost = daemon_lock_lost,
+	.files_lost = daemon_files_lost,
+};
 
 /* -- starting -------------------------------------------------------------------------------------------- */
 
 static int daemon_make_token(struct daemon *daemon, struct err *err)
 {
-	const struct file_write_options options = { .mode = PRIVATE_FILE_MODE };
 	uint8_t bytes[TOKEN_BYTES];
 	char digits[2 * TOKEN_BYTES];
 
 	random_bytes(bytes, sizeof(bytes));
 	hex_encode(digits, bytes, sizeof(bytes));
 	daemon->token = arena_copy(&daemon->arena, str_make(digits, sizeof(digits)));
-	return file_write(daemon->places.token.p, daemon->token, &options, err);
+	return daemon_write_token(daemon, err);
 }
 
 static bool address_is_loopback(struct str address)
@@ -566,6 +626,8 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 		return r;
 	config_watch_start(&daemon->watch, daemon->loop, daemon->settings, daemon->config,
 			   &daemon_watch_events, daemon);
+	places_watch_start(&daemon->places_watch, daemon->loop, daemon->settings, &daemon->places,
+			   &daemon->lock, &daemon_places_events, daemon);
 	timer_start(&daemon->tick, daemon->loop,
 		    settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL), daemon_tick);
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.start"),
@@ -588,11 +650,14 @@ static void daemon_release(struct daemon *daemon)
 {
 	timer_stop(&daemon->tick);
 	config_watch_stop(&daemon->watch);
+	places_watch_stop(&daemon->places_watch);
 	timer_stop(&daemon->grace);
 	signal_watch_stop(&daemon->terminate);
 	signal_watch_stop(&daemon->interrupt);
 	signal_watch_stop(&daemon->hangup);
-	if (daemon->listening) {
+	/* Once the lock is lost they may be another's. */
+	if (daemon->listening &&
+	    (lock_file_is_ours(&daemon->lock) || places_watch_socket_is_ours(&daemon->places_watch))) {
 		remove_file(daemon->places.socket);
 		remove_file(daemon->places.info);
 		if (daemon->token.n)

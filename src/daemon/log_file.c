@@ -74,6 +74,20 @@ static bool log_file_put(struct log_file *file, struct str bytes)
 	return !file->cut;
 }
 
+void log_file_follow(struct log_file *file)
+{
+	struct stat ours, named;
+	struct log_file fresh = *file;
+
+	if (!file->path || file->fd < 0 ||
+	    (fstat(file->fd, &ours) == 0 && stat(file->path, &named) == 0 && ours.st_dev == named.st_dev &&
+	     ours.st_ino == named.st_ino) ||
+	    log_file_reopen(&fresh) < 0)
+		return;
+	close_fd(&file->fd);
+	*file = fresh;
+}
+
 void log_file_write(struct log_file *file, struct str line)
 {
 	if (!file->path)

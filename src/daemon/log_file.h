@@ -25,6 +25,8 @@ struct log_file {
 /* Opens or creates it with mode 0600. */
 int log_file_open(struct log_file *file, const char *path, uint64_t max_bytes, unsigned keep,
 		  struct err *err);
+/* Goes on in the file of that name when it is another than before: somebody has removed or renamed it. */
+void log_file_follow(struct log_file *file);
 void log_file_write(struct log_file *file, struct str line);
 /* Accepts a zeroed or closed one. */
 void log_file_close(struct log_file *file);

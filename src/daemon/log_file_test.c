@@ -98,6 +98,28 @@ static void test_full_file_is_rolled_and_the_oldest_goes(void **state)
 	assert_file(place, ".3", NULL);
 }
 
+static void test_a_file_that_was_removed_or_renamed_is_followed(void **state)
+{
+	struct place *place = *state;
+	struct log_file file;
+	char moved[128];
+
+	snprintf(moved, sizeof(moved), "%s.moved", place->path);
+	assert_int_equal(log_file_open(&file, place->path, 100, 2, NULL), 0);
+	log_file_write(&file, STR("one\n"));
+	log_file_follow(&file);
+	log_file_write(&file, STR("two\n"));
+	assert_int_equal(rename(place->path, moved), 0);
+	log_file_follow(&file);
+	log_file_write(&file, STR("three\n"));
+	assert_file(place, "", "three\n");
+	assert_file(place, ".moved", "one\ntwo\n");
+	assert_int_equal(unlink(moved), 0);
+	log_file_close(&file);
+	log_file_follow(&file);
+	assert_file(place, "", "three\n");
+}
+
 static void test_line_longer_than_the_file_is_kept_whole(void **state)
 {
 	struct place *place = *state;
@@ -191,6 +213,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lines_are_appended_to_what_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_full_file_is_rolled_and_the_oldest_goes, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_a_file_that_was_removed_or_renamed_is_followed, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_line_longer_than_the_file_is_kept_whole, setup,
 						teardown),

@@ -89,6 +89,16 @@ struct lock_file {
 /* Does not wait: ERR_BUSY names the process that holds it. The file is created with mode 0600. */
 int lock_file_take(struct lock_file *lock, const char *path, struct err *err);
 
+/* Whether it is held, and its name still leads to it: else another process may take a lock of that name. */
+bool lock_file_is_ours(const struct lock_file *lock);
+
+/* The process that holds the lock of that name: 0 when none does that is of our user and that we can see. It
+ * only looks, and is in nobody's way. */
+pid_t lock_file_holder(const char *path);
+
+/* Asks that process to end (SIGTERM); no other can get the signal. ERR_NOT_FOUND: none holds it. */
+int lock_file_end_holder(const char *path, pid_t *ret_pid, struct err *err);
+
 /* Gives it back. Accepts a zeroed or released one. */
 void lock_file_release(struct lock_file *lock);
 

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <setjmp.h>
@@ -361,6 +362,75 @@ static void a_lock_ends_with_its_holder(void **state)
 	assert_int_equal(count_entries(), 0);
 }
 
+/* A process that has the lock, until it gets a signal. */
+static pid_t start_holder(void)
+{
+	int ends[2];
+	char byte;
+	pid_t holder;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	holder = fork();
+	if (holder == 0) {
+		struct lock_file lock = { 0 };
+
+		close_fd(&ends[0]);
+		if (lock_file_take(&lock, "lock", NULL) == 0 && write(ends[1], "x", 1) == 1)
+			(void)poll(NULL, 0, -1);
+		_exit(1);
+	}
+	close_fd(&ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close_fd(&ends[0]);
+	return holder;
+}
+
+static void the_holder_of_a_lock_is_found_and_ended(void **state)
+{
+	pid_t holder, ended = 0;
+	struct err err;
+	int status;
+
+	(void)state;
+	assert_int_equal(lock_file_holder("lock"), 0);
+	assert_int_equal(lock_file_end_holder("lock", &ended, &err), ERR_NOT_FOUND);
+	assert_string_equal(err.message, "no process holds lock");
+	holder = start_holder();
+	assert_int_equal(lock_file_holder("lock"), holder);
+	assert_int_equal(lock_file_end_holder("lock", &ended, NULL), 0);
+	assert_int_equal(ended, holder);
+	assert_int_equal(waitpid(holder, &status, 0), holder);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	/* What it left behind names nobody any more, whatever process has that number now. */
+	assert_int_equal(count_entries(), 1);
+	assert_int_equal(lock_file_holder("lock"), 0);
+	assert_int_equal(file_write("lock", STR("1\n"), &(struct file_write_options){ .mode = 0600 }, NULL),
+			 0);
+	assert_int_equal(lock_file_holder("lock"), 0);
+	assert_int_equal(file_write("lock", STR("-1\n"), &(struct file_write_options){ .mode = 0600 }, NULL),
+			 0);
+	assert_int_equal(lock_file_holder("lock"), 0);
+}
+
+static void a_lock_whose_name_is_gone_or_another_s_is_not_ours(void **state)
+{
+	struct lock_file first = { 0 }, second = { 0 };
+
+	(void)state;
+	assert_false(lock_file_is_ours(&first));
+	assert_int_equal(lock_file_take(&first, "lock", NULL), 0);
+	assert_true(lock_file_is_ours(&first));
+	assert_int_equal(unlink("lock"), 0);
+	assert_false(lock_file_is_ours(&first));
+	assert_int_equal(lock_file_take(&second, "lock", NULL), 0);
+	assert_false(lock_file_is_ours(&first));
+	/* And is left to the other. */
+	lock_file_release(&first);
+	assert_true(lock_file_is_ours(&second));
+	lock_file_release(&second);
+	assert_int_equal(count_entries(), 0);
+}
+
 static void a_lock_needs_a_directory(void **state)
 {
 	struct lock_file lock = { 0 };
@@ -405,6 +475,8 @@ int main(void)
 		IN_A_DIRECTORY(a_directory_of_somebody_else_is_refused),
 		IN_A_DIRECTORY(a_lock_is_exclusive),
 		IN_A_DIRECTORY(a_lock_ends_with_its_holder),
+		IN_A_DIRECTORY(the_holder_of_a_lock_is_found_and_ended),
+		IN_A_DIRECTORY(a_lock_whose_name_is_gone_or_another_s_is_not_ours),
 		IN_A_DIRECTORY(a_lock_needs_a_directory),
 		cmocka_unit_test(random_ids_differ),
 	};

@@ -128,20 +128,34 @@ int http_server_listen(struct http_server *server, int fd, bool local, struct er
 	return 0;
 }
 
-static void close_listeners(struct http_server *server)
+static void listener_close(struct http_listener *listener)
 {
-	struct http_listener *listener;
+	struct http_server *server = listener->server;
 	struct http_connection *c;
 
 	list_for_each(c, &server->connections, node)
-		c->listener = NULL;
-	list_for_each(listener, &server->listeners, node) {
-		watch_stop(&listener->watch);
-		timer_stop(&listener->retry);
-		close_fd(&listener->fd);
-		list_remove(&listener->node);
-		loop_free_later(server->loop, listener);
-	}
+		if (c->listener == listener)
+			c->listener = NULL;
+	watch_stop(&listener->watch);
+	timer_stop(&listener->retry);
+	close_fd(&listener->fd);
+	list_remove(&listener->node);
+	loop_free_later(server->loop, listener);
+}
+
+static void close_listeners(struct http_server *server)
+{
+	while (!list_empty(&server->listeners))
+		listener_close(list_first(&server->listeners, struct http_listener, node));
+}
+
+void http_server_unlisten_local(struct http_server *server)
+{
+	struct http_listener *listener;
+
+	list_for_each(listener, &server->listeners, node)
+		if (listener->local)
+			listener_close(listener);
 }
 
 /* -- ending ---------------------------------------------------------------------------------------------- */

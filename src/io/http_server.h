@@ -88,6 +88,8 @@ int http_server_new(struct http_server **ret_server, struct loop *loop, const st
 
 /* Adds a listener on a bound and listening descriptor, which the server takes over, also when it fails. */
 int http_server_listen(struct http_server *server, int fd, bool local, struct err *err);
+/* Closes the local listeners. Connections that they accepted go on. */
+void http_server_unlisten_local(struct http_server *server);
 
 /*
  * Stops accepting, closes idle connections, lets running answers end for at most `grace_ms`, then answers

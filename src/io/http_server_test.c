@@ -127,6 +127,37 @@ static void test_drain(void **state)
 	bench_stop(&bench);
 }
 
+/* A socket that is made anew takes the place of the one whose name was removed. */
+static void test_another_local_listener(void **state)
+{
+	struct peer old, fresh, tcp;
+	int fd;
+
+	(void)state;
+	bench_start(&bench, &limits, bench_hold);
+	peer_connect_and_send(&old, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_run(&bench);
+	assert_int_equal(unlink(bench.path), 0);
+	assert_int_equal(http_listen_unix(bench.path, &fd, NULL), 0);
+	http_server_unlisten_local(bench.server);
+	assert_int_equal(http_server_listen(bench.server, fd, true, NULL), 0);
+	bench_answer(bench.held, "old");
+	peer_expect(&old, ANSWER(3, "old"));
+	peer_connect_and_send(&fresh, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_run(&bench);
+	bench_answer(bench.held, "fresh");
+	peer_expect(&fresh, ANSWER(5, "fresh"));
+	peer_connect_tcp(&tcp, &bench);
+	bench_settle(&bench);
+	assert_int_equal(http_server_connections(bench.server), 3);
+	peer_close(&old);
+	peer_close(&fresh);
+	peer_close(&tcp);
+	bench_settle(&bench);
+	assert_int_equal(http_server_connections(bench.server), 0);
+	bench_stop(&bench);
+}
+
 #define UNAVAILABLE                                                                                          \
 	"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 40\r\n"       \
 	"X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"                                       \
@@ -280,6 +311,7 @@ int main(void)
 		cmocka_unit_test_setup(test_free_with_open_requests, set_up),
 		cmocka_unit_test_setup(test_limit_of_connections, set_up),
 		cmocka_unit_test_setup(test_out_of_descriptors, set_up),
+		cmocka_unit_test_setup(test_another_local_listener, set_up),
 		cmocka_unit_test_setup(test_drain, set_up),
 		cmocka_unit_test_setup(test_drain_ends_by_force, set_up),
 		cmocka_unit_test_setup(test_free_when_the_grace_is_over, set_up),
