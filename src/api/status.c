@@ -166,6 +166,24 @@ struct refresh_state {
 	unsigned added, removed;
 };
 
+/* Why what is known of a server is not fresh; code 0 when it is. */
+static struct err refresh_failure(const struct hub_server *server, uint64_t waited_ms)
+{
+	const struct err *last = hub_server_error(server);
+	char waited[DURATION_TEXT_MAX];
+	struct err err;
+
+	if (!server->refresh)
+		return *last;
+	err_set(&err, ERR_TIMEOUT, "its tools were not read within %.*s (daemon.refreshTimeout): it %s%s%s",
+		STR_ARG(duration_text(waited, waited_ms)),
+		pool_group_has(server->group, INSTANCE_READY) ? "runs and has not answered yet"
+		: pool_group_live(server->group)	      ? "has not started yet"
+							      : "waits for others",
+		last->code ? "; what went wrong before: " : "", last->code ? last->message : "");
+	return err;
+}
+
 static void refreshed(struct hub_ready *ready)
 {
 	struct api_call *call = ready->owner;
@@ -182,12 +200,14 @@ static void refreshed(struct hub_ready *ready)
 	json_write_key(&w, STR("errors"));
 	json_write_array_begin(&w);
 	list_for_each(server, &call->api->hub->servers, node) {
+		const struct err err = refresh_failure(server, ready->wait.deadline_ms);
+
 		count++;
-		if (!hub_server_error(server)->code)
+		if (!err.code)
 			continue;
 		json_write_object_begin(&w);
 		json_member_str(&w, STR("server"), server->name);
-		json_member_str(&w, STR("error"), str_of(hub_server_error(server)->message));
+		json_member_str(&w, STR("error"), str_of(err.message));
 		json_write_object_end(&w);
 	}
 	json_write_array_end(&w);

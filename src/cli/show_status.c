@@ -174,23 +174,12 @@ static void instance_warnings(struct cli *cli, const struct json *instance, stru
 				      STR_ARG(json_str(warning))));
 }
 
-/* What is wrong with a server, under its name; nothing for one that is well. */
-static void server_problems(struct cli *cli, const struct json *server, struct buf *out)
+/* What a server does that it should not, though it can be used. */
+static void server_oddities(struct cli *cli, const struct json *server, struct buf *out)
 {
-	struct str error = json_str(json_get(server, STR("lastError")));
 	struct str repeated = json_str(json_get(server, STR("repeatedTool")));
 	const struct json *instance;
 
-	if (error.n) {
-		buf_append_char(out, '\n');
-		terminal_style(&cli->out, out, STYLE_BAD, json_str(json_get(server, STR("name"))));
-		if (json_get(server, STR("retryInSec")))
-			buf_printf(out, " is tried again in %llus",
-				   (unsigned long long)number(server, STR("retryInSec")));
-		buf_append_char(out, '\n');
-		indented(cli, out, STYLE_PLAIN, error);
-		last_words(cli, json_str(json_get(server, STR("lastStderr"))), error, out);
-	}
 	if (repeated.n)
 		indented(
 			cli, out, STYLE_FAINT,
@@ -213,6 +202,29 @@ static void server_problems(struct cli *cli, const struct json *server, struct b
 					STR_ARG(first)));
 		instance_warnings(cli, instance, out);
 	}
+}
+
+/* All that there is to say of a server, under its name; nothing for one that is well. */
+static void server_problems(struct cli *cli, const struct json *server, struct buf *out)
+{
+	struct str error = json_str(json_get(server, STR("lastError")));
+	_cleanup_buf_ struct buf oddities = { 0 };
+
+	buf_init(&oddities, out->max);
+	server_oddities(cli, server, &oddities);
+	if (!error.n && !oddities.n)
+		return;
+	buf_append_char(out, '\n');
+	terminal_style(&cli->out, out, error.n ? STYLE_BAD : STYLE_NAME,
+		       json_str(json_get(server, STR("name"))));
+	if (error.n && json_get(server, STR("retryInSec")))
+		buf_printf(out, " is tried again in %llus",
+			   (unsigned long long)number(server, STR("retryInSec")));
+	buf_append_char(out, '\n');
+	if (error.n)
+		indented(cli, out, STYLE_PLAIN, error);
+	last_words(cli, json_str(json_get(server, STR("lastStderr"))), error, out);
+	buf_append(out, buf_str(&oddities));
 }
 
 void show_status(struct cli *cli, const struct json *root, struct buf *out)

@@ -46,11 +46,40 @@ static void test_what_could_not_be_refreshed_is_named(void **state)
 		"1 namespace, 2 added, 0 removed\ns\n  a b\n");
 }
 
+static void test_what_is_said_of_a_server_stands_under_its_name(void **state)
+{
+	(void)state;
+	expect_shown(
+		show_status,
+		"{\"version\":\"1.2.3\",\"pid\":7,\"servers\":["
+		"{\"name\":\"bad\",\"lastError\":\"it failed\",\"retryInSec\":3,\"instances\":[]},"
+		"{\"name\":\"well\",\"instances\":[{\"id\":\"well#1\",\"noiseLines\":0,\"warnings\":[]}]},"
+		"{\"name\":\"odd\",\"repeatedTool\":\"echo\",\"instances\":[{\"id\":\"odd#1\",\"noiseLines\":2,"
+		"\"noiseFirst\":\"hello\",\"warnings\":[\"it is slow\"]}]}]}",
+		"daemon  version 1.2.3, process 7, up 0s\n"
+		"memory  0 B\n"
+		"in use  0 connections, 0 MCP sessions, 0 runs\n"
+		"\n"
+		"SERVER  TOOLS  LIVE  CALLS\n"
+		"bad         -     0      0\n"
+		"well        -     0      0\n"
+		"odd         -     0      0\n"
+		"\n"
+		"bad is tried again in 3s\n"
+		"  it failed\n"
+		"\n"
+		"odd\n"
+		"  odd lists \"echo\" more than once: the later ones have names of their own here, but all that the server hears is \"echo\"\n"
+		"  odd#1 wrote 2 lines to its standard output that are no messages; the first: hello\n"
+		"  odd#1: it is slow\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_daemon_of_another_version_is_told),
 		cmocka_unit_test(test_what_could_not_be_refreshed_is_named),
+		cmocka_unit_test(test_what_is_said_of_a_server_stands_under_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

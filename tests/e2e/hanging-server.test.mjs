@@ -9,9 +9,9 @@ import { newScratch } from '../lib/scratch.mjs';
 // Without bounds of their own, all of these would wait for pool.startTimeout, which outlasts the test.
 const settings = { pool: { startTimeout: '10m' }, catalog: { wait: '1s' }, mcp: { listWait: '1s' } };
 
-function home(t) {
+function home(t, more = {}) {
 	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ ...settings, mcpServers: { scripted: scriptedServer(), mute: { command: 'sleep', args: ['1000'] } } });
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({ ...settings, ...more, mcpServers: { scripted: scriptedServer(), mute: { command: 'sleep', args: ['1000'] } } });
 	scratch.atEnd(() => run(scratch, ['stop']));
 	return scratch;
 }
@@ -34,3 +34,11 @@ for (const warmth of ['cold', 'warm'])
 		const { servers } = await runJson(scratch, ['status', '--json']);
 		assert.equal(servers.find(({ name }) => name === 'mute').instances[0].state, 'starting');
 	});
+
+test('a refresh names who has not answered in time', async (t) => {
+	const scratch = home(t, { daemon: { refreshTimeout: '2s' } });
+	const { errors } = await runJson(scratch, ['refresh', '--json']);
+	assert.deepEqual(errors.map(({ server }) => server), ['mute']);
+	// The second when the daemon had begun by itself before it was asked.
+	assert.match(errors[0].error, /^its tools were not read within 2s \(daemon\.refreshTimeout\): it has not started yet$|^server mute is still starting after 2s/);
+});
