@@ -98,6 +98,20 @@ int err_prefix(struct err *err, int code, const char *format, ...)
 	return err->code;
 }
 
+void err_append(struct err *err, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	if (!err)
+		return;
+	n = strlen(err->message);
+	va_start(args, format);
+	vsnprintf(err->message + n, sizeof(err->message) - n, format, args);
+	va_end(args);
+	err_cut(err->message, sizeof(err->message));
+}
+
 const char *err_code_name(int code)
 {
 	static const char *const names[] = {

@@ -52,6 +52,9 @@ int err_errno(struct err *err, const char *format, ...) _printf_(2, 3);
  * or `code` when err is NULL. */
 int err_prefix(struct err *err, int code, const char *format, ...) _printf_(3, 4);
 
+/* Puts more behind a message that is already there; nothing when err is NULL. */
+void err_append(struct err *err, const char *format, ...) _printf_(2, 3);
+
 /* The short name of a code, such as "not found". */
 const char *err_code_name(int code);
 

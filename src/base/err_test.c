@@ -70,6 +70,18 @@ static void test_prefix(void **state)
 	assert_int_equal(err_prefix(NULL, ERR_IO, "x"), ERR_IO);
 }
 
+static void test_append(void **state)
+{
+	struct err err;
+
+	(void)state;
+	err_set(&err, ERR_TIMEOUT, "no answer");
+	err_append(&err, "; %u lines", 2U);
+	assert_string_equal(err.message, "no answer; 2 lines");
+	assert_int_equal(err.code, ERR_TIMEOUT);
+	err_append(NULL, "nobody reads this");
+}
+
 static bool is_whole_utf8(const char *text)
 {
 	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
@@ -191,10 +203,15 @@ static void test_success_is_no_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_set),	  cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_prefix),	  cmocka_unit_test(test_cut_at_characters),
-		cmocka_unit_test(test_exact_fit), cmocka_unit_test(test_long_prefixes),
-		cmocka_unit_test(test_names),	  cmocka_unit_test(test_success_is_no_error),
+		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_prefix),
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_cut_at_characters),
+		cmocka_unit_test(test_exact_fit),
+		cmocka_unit_test(test_long_prefixes),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_success_is_no_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

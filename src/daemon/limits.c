@@ -75,6 +75,7 @@ static void limits_of_pool(const struct settings *set, const char *supervisor, s
 		.backoff_jitter = (unsigned)settings_int(set, SETTING_POOL_BACKOFF_JITTER),
 		.reap_ms = settings_duration(set, SETTING_DAEMON_REAP_INTERVAL),
 		.probe_ms = settings_duration(set, SETTING_UPSTREAM_PROBE_TIMEOUT),
+		.ping_ms = settings_duration(set, SETTING_POOL_PING_TIMEOUT),
 		.client_info = client_info,
 		.seed = random_u64(),
 	};

@@ -9,6 +9,7 @@
 #include "hub/refresh.h"
 #include "io/random.h"
 #include "mcp/jsonrpc.h"
+#include "text/plain.h"
 
 static void call_step(struct hub_call *call);
 
@@ -187,6 +188,23 @@ static bool call_repeat(struct hub_call *call, const struct mcp_answer *answer)
 	return true;
 }
 
+/* What happens next, and what may explain it: last, because it may be long. */
+static void call_timed_out(struct hub_call *call)
+{
+	const struct mcp_client *client = &call->instance->client;
+	uint64_t noise = client->noise - call->noise_before;
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct str first;
+
+	arena_init(&arena, 0);
+	instance_doubt(call->instance, &call->err);
+	first = plain_text(mcp_client_noise(client), &arena);
+	if (noise)
+		err_append(&call->err, "; it wrote %llu %s, the first%s: \"%.*s\"", (unsigned long long)noise,
+			   noise == 1 ? "line that was no message" : "lines that were no messages",
+			   call->noise_before ? " since it started" : "", STR_ARG(first));
+}
+
 static void call_answered(struct mcp_request *request, const struct mcp_answer *answer)
 {
 	struct hub_call *call = request->owner;
@@ -200,6 +218,8 @@ static void call_answered(struct mcp_request *request, const struct mcp_answer *
 		if (call_repeat(call, answer))
 			return;
 		call->err = answer->err;
+		if (answer->code == ERR_TIMEOUT)
+			call_timed_out(call);
 		err_prefix(&call->err, answer->code, "%.*s.%.*s", STR_ARG(call->server->namespace),
 			   STR_ARG(call->spec.tool));
 		call_fail(call, answer->outcome);
@@ -228,6 +248,7 @@ static void call_send(struct hub_call *call)
 	};
 	const struct mcp_patience patience = call_patience(call);
 
+	call->noise_before = call->instance->client.noise;
 	mcp_tool_call_start(&call->upstream, &call->instance->client, &tool_call, &patience,
 			    call_relay_progress, call_answered, call);
 }

@@ -78,6 +78,7 @@ struct hub_call {
 	struct instance *instance;
 	struct hub_ready listed;
 	struct mcp_request upstream;
+	uint64_t noise_before; /* lines of the instance that were no messages, when it was sent */
 	struct deferred refused;
 	struct err err;
 	uint64_t started;

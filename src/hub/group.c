@@ -101,11 +101,22 @@ static void group_instance_recovered(struct instance *instance)
 	group_pump(instance->owner);
 }
 
+/* Who still waits for it holds it. */
+static void group_instance_silent(struct instance *instance)
+{
+	struct pool_group *group = instance->owner;
+
+	group->pool->events.silent(group->pool->events.context, group, instance);
+	group_stop_useless(group, instance);
+	group_pump(group);
+}
+
 static const struct instance_events group_instance_events = {
 	.opened = group_instance_opened,
 	.failed = group_instance_failed,
 	.ended = group_instance_ended,
 	.recovered = group_instance_recovered,
+	.silent = group_instance_silent,
 	.notified = group_instance_notified,
 };
 
@@ -147,6 +158,7 @@ static void group_define_process(struct pool_group *group, int era)
 		.kill_ms = limits->kill_ms,
 		.start_ms = d->start_ms,
 		.probe_ms = limits->probe_ms,
+		.ping_ms = limits->ping_ms,
 		.order = group_open_order(group, era),
 		.client_info = limits->client_info,
 	};

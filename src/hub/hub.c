@@ -106,6 +106,19 @@ static void hub_instance_stopped(void *context, struct pool_group *group, struct
 		       server->name, str_of(instance->ended.message));
 }
 
+static void hub_instance_silent(void *context, struct pool_group *group, struct instance *instance)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct hub *hub = context;
+	const struct hub_server *server = hub_server_of(hub, group);
+
+	arena_init(&arena, 0);
+	if (server)
+		hub_tell_event(hub, LOG_LEVEL_WARN, STR("server.silent"), server->name,
+			       arena_printf(&arena, "%.*s is replaced: %s (pool.pingTimeout)",
+					    STR_ARG(instance->id), instance->retired));
+}
+
 /* The call that alone runs at that instance; NULL when there is none, or another. */
 static struct hub_call *hub_only_call(struct hub *hub, const struct instance *instance)
 {
@@ -394,6 +407,7 @@ struct hub *hub_new(struct loop *loop, const struct hub_limits *limits, const st
 	const struct pool_events events = {
 		.started = hub_instance_started,
 		.stopped = hub_instance_stopped,
+		.silent = hub_instance_silent,
 		.notified = hub_instance_notified,
 		.context = hub,
 	};

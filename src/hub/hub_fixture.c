@@ -121,6 +121,7 @@ void test_pool_limits(struct pool_limits *limits)
 		.backoff_max_ms = PLENTY_MS,
 		.reap_ms = PLENTY_MS,
 		.probe_ms = PLENTY_MS,
+		.ping_ms = PLENTY_MS,
 		.client_info = STR("{\"name\":\"hub-test\",\"version\":\"1\"}"),
 		.seed = 1,
 	};

@@ -75,12 +75,18 @@ static void instance_notified(struct mcp_client *client, enum mcp_method method,
 
 static const struct mcp_client_events instance_client_events = { .notification = instance_notified };
 
+static void instance_stop_timers(struct instance *instance)
+{
+	timer_stop(&instance->doubt);
+	timer_stop(&instance->mute);
+	timer_stop(&instance->choking);
+}
+
 /* Begins the stop ladder. Why is in instance->ended already. */
 static void instance_end(struct instance *instance)
 {
 	instance->state = INSTANCE_STOPPING;
-	timer_stop(&instance->mute);
-	timer_stop(&instance->choking);
+	instance_stop_timers(instance);
 	mcp_open_cancel(&instance->open);
 	mcp_client_closed(&instance->client, &instance->ended);
 	child_stop(&instance->child);
@@ -276,8 +282,7 @@ static void instance_exited(struct child *child, const struct child_status *stat
 		if (instance_try_again(instance, status))
 			return;
 	}
-	timer_stop(&instance->mute);
-	timer_stop(&instance->choking);
+	instance_stop_timers(instance);
 	instance_describe_end(instance, status);
 	instance_hold(instance); /* the callbacks below may give back all other holds */
 	instance->state = INSTANCE_ENDED;
@@ -385,6 +390,62 @@ void instance_want_logs(struct instance *instance, enum mcp_log_level level)
 			  instance_level_answered, instance);
 }
 
+/* -- signs of life --------------------------------------------------------------------------------------- */
+
+static uint64_t instance_heard(const struct instance *instance)
+{
+	return instance->client.received + instance->client.too_long;
+}
+
+static void instance_is_silent(struct timer *timer)
+{
+	struct instance *instance = container_of(timer, struct instance, doubt);
+
+	mcp_request_cancel(&instance->ping);
+	if (instance_heard(instance) != instance->heard || instance->retired)
+		return;
+	instance->retired = "it did not answer a ping after a call timed out";
+	instance->events->silent(instance);
+}
+
+/* Whatever it answers, it lives. When the ping cannot be sent, what comes by itself tells. */
+static void instance_pinged(struct mcp_request *request, const struct mcp_answer *answer)
+{
+	struct instance *instance = request->owner;
+
+	if (answer->outcome == MCP_ANSWERED)
+		timer_stop(&instance->doubt);
+}
+
+/* 2026-07-28 has no ping. */
+static void instance_ping(struct instance *instance)
+{
+	const uint64_t ms = instance->definition->ping_ms;
+	/* The timer is first. */
+	const struct mcp_patience patience = { .idle_ms = ms + 1, .total_ms = ms + 1 };
+	const bool modern = mcp_era_of(instance->client.facts.revision) == MCP_MODERN;
+	const struct mcp_message message = { .method = modern ? MCP_DISCOVER : MCP_PING };
+
+	instance->heard = instance_heard(instance);
+	timer_start(&instance->doubt, instance->loop, ms, instance_is_silent);
+	mcp_request_start(&instance->ping, &instance->client, &message, &patience, NULL, instance_pinged,
+			  instance);
+}
+
+void instance_doubt(struct instance *instance, struct err *err)
+{
+	char waited[DURATION_TEXT_MAX];
+
+	if (instance->state != INSTANCE_READY || instance->retired)
+		return;
+	if (!timer_running(&instance->doubt))
+		instance_ping(instance);
+	err_append(err, "; if it does not answer a ping within %.*s it is replaced",
+		   STR_ARG(duration_text(waited, instance->definition->ping_ms)));
+}
+
+/* -- for people ------------------------------------------------------------------------------------------ */
+
 static const char *instance_state_name(enum instance_state state)
 {
 	static const char *const names[] = { "starting", "ready", "stopping", "ended" };
@@ -401,6 +462,11 @@ static void instance_warn(const struct instance *instance, struct json_writer *w
 
 	json_write_key(w, STR("warnings"));
 	json_write_array_begin(w);
+	if (instance->retired && instance->state == INSTANCE_READY) {
+		err_set(&text, ERR_UNAVAILABLE, "it gets no new calls and ends after those it has: %s",
+			instance->retired);
+		json_write_str(w, str_of(text.message));
+	}
 	if (client->respelled) {
 		err_set(&text, ERR_PROTOCOL,
 			"%llu of its answers had our id as text instead of as a number; they were taken all the same",

@@ -40,6 +40,7 @@ struct instance_definition {
 	uint64_t kill_ms;		/* patience with what got SIGKILL (io/child.h) */
 	/* Patience with the handshake; with its first try when another can follow. */
 	uint64_t start_ms, probe_ms;
+	uint64_t ping_ms; /* patience with the answer to a ping */
 	enum mcp_open_order order;
 	struct str client_info; /* raw Implementation of ours */
 };
@@ -55,6 +56,8 @@ struct instance_events {
 	void (*ended)(struct instance *instance);
 	/* The instance is not `choked` any more. */
 	void (*recovered)(struct instance *instance);
+	/* instance_doubt() got no sign of life: the instance is retired, and still runs. */
+	void (*silent)(struct instance *instance);
 	/* A notification other than progress. */
 	void (*notified)(struct instance *instance, enum mcp_method method,
 			 const struct jsonrpc_message *message);
@@ -78,6 +81,9 @@ struct instance {
 	struct mcp_transport transport;
 	struct mcp_open open;
 	struct mcp_request level; /* logging/setLevel */
+	struct mcp_request ping;  /* asks for a sign of life, */
+	struct timer doubt;	  /* which is waited for while this runs, */
+	uint64_t heard;		  /* and is any message beyond these */
 	struct timer mute;	  /* runs once its stdout has ended: it should end, too */
 	struct timer choking; /* runs while it writes a line of more than line_max: that should end, too, */
 	bool choked;	      /* and until then nothing that it says can be understood */
@@ -100,6 +106,13 @@ struct instance *instance_start(struct loop *loop, const struct instance_definit
 
 /* Asks a legacy server that runs and can log for messages from this level on. MCP_LOG_NONE: does not ask. */
 void instance_want_logs(struct instance *instance, enum mcp_log_level level);
+
+/*
+ * A request was not answered in time: asks the server for a sign of life, once at a time, and tells in `err`
+ * what comes of it. One that says nothing for ping_ms is of no use to the next caller: it is retired
+ * (`silent`). It is not ended here, for others may wait with more patience.
+ */
+void instance_doubt(struct instance *instance, struct err *err);
 
 /* Begins the stop ladder; running requests fail at once with ERR_CLOSED. `reason` completes "server NAME was
  * stopped: " in their errors. Harmless on one that is stopping or has ended. */

@@ -54,11 +54,18 @@ static void subject_recovered(struct instance *instance)
 	((struct subject *)instance->owner)->recovered++;
 }
 
+/* silence_test.c has what comes of it. */
+static void subject_silent(struct instance *instance)
+{
+	assert_non_null(instance->retired);
+}
+
 static const struct instance_events subject_events = {
 	.opened = subject_opened,
 	.failed = subject_failed,
 	.ended = subject_ended,
 	.recovered = subject_recovered,
+	.silent = subject_silent,
 	.notified = subject_notified,
 };
 

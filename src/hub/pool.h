@@ -43,6 +43,7 @@ struct pool_limits {
 	unsigned backoff_jitter;	/* plus up to so many percent, so that daemons do not keep in step */
 	uint64_t reap_ms;		/* period of the idle sweep */
 	uint64_t probe_ms;		/* patience with server/discover before initialize is tried */
+	uint64_t ping_ms;		/* patience with a ping after a request that was not answered */
 	struct str client_info;		/* raw Implementation: who we say we are; must outlive the pool */
 	uint64_t seed;			/* of the jitter */
 };
@@ -71,6 +72,8 @@ struct pool_events {
 	void (*started)(void *context, struct pool_group *group, struct instance *instance);
 	/* `instance->ended` says why; a start that failed counts too. */
 	void (*stopped)(void *context, struct pool_group *group, struct instance *instance);
+	/* It left a request unanswered, and then a ping: it gets no new holder. */
+	void (*silent)(void *context, struct pool_group *group, struct instance *instance);
 	void (*notified)(void *context, struct pool_group *group, struct instance *instance,
 			 enum mcp_method method, const struct jsonrpc_message *message);
 	void *context;

@@ -30,6 +30,13 @@ static void scene_notified(void *context, struct pool_group *group, struct insta
 	scene.notified += method == MCP_TOOLS_CHANGED;
 }
 
+static void scene_silent(void *context, struct pool_group *group, struct instance *instance)
+{
+	(void)context;
+	(void)group;
+	(void)instance;
+}
+
 void pool_scene_init(void)
 {
 	static const char *argv[2];
@@ -61,6 +68,7 @@ void open_pool(void)
 {
 	const struct pool_events events = { .started = scene_started,
 					    .stopped = scene_stopped,
+					    .silent = scene_silent,
 					    .notified = scene_notified };
 
 	scene.pool = pool_new(stage_loop, &scene.limits, &events);

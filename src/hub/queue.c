@@ -56,17 +56,33 @@ static bool group_starts_for(const struct pool_group *group, struct str key)
 	return false;
 }
 
+/* One that is retired and is still held. */
+static const struct instance *group_leaving(const struct pool_group *group)
+{
+	struct instance *instance;
+
+	list_for_each(instance, &group->instances, node)
+		if (instance->retired && instance->state == INSTANCE_READY)
+			return instance;
+	return NULL;
+}
+
 static void acquire_expired(struct timer *timer)
 {
 	struct pool_acquire *acquire = container_of(timer, struct pool_acquire, deadline);
 	struct pool_group *group = acquire->group;
+	const struct instance *leaving = group_leaving(group);
 	char waited[DURATION_TEXT_MAX];
 	struct err err;
 
 	if (acquire->ready.call)
 		return;
 	duration_text(waited, acquire->patience_ms);
-	if (group_starts_for(group, acquire->key))
+	if (leaving)
+		err_set(&err, ERR_TIMEOUT,
+			"server %.*s: no instance became free within %s: %.*s gets no new calls and has not ended those it has (%s)",
+			STR_ARG(group->definition.name), waited, STR_ARG(leaving->id), leaving->retired);
+	else if (group_starts_for(group, acquire->key))
 		err_set(&err, ERR_TIMEOUT,
 			"server %.*s is still starting after %s; call again later, or allow the call more time",
 			STR_ARG(group->definition.name), waited);

@@ -146,10 +146,18 @@ static void refresh_listed(struct mcp_listing *listing, const struct err *err)
 {
 	struct hub_refresh *refresh = listing->owner;
 
-	if (!err)
+	struct err failure;
+
+	if (!err) {
 		refresh_take(refresh->server, listing->items, listing->count,
 			     refresh->instance->client.facts.instructions);
-	refresh_end(refresh, err);
+		refresh_end(refresh, NULL);
+		return;
+	}
+	failure = *err;
+	if (err->code == ERR_TIMEOUT)
+		instance_doubt(refresh->instance, &failure);
+	refresh_end(refresh, &failure);
 }
 
 static void refresh_list(struct hub_refresh *refresh)

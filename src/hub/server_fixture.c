@@ -418,6 +418,20 @@ static void tool_starve(const char *id)
 		pause();
 }
 
+/* Does nothing any more, as one that is stuck. */
+static void tool_freeze(const char *id)
+{
+	(void)id;
+	raise(SIGSTOP);
+}
+
+/* Noise instead of an answer. */
+static void tool_babble(const char *id)
+{
+	(void)id;
+	say_noise();
+}
+
 static void pour(void)
 {
 	for (int i = 0; i < LONG; i++)
@@ -466,6 +480,7 @@ static const struct {
 	{ "log", tool_log },	       { "text_id", tool_text_id },
 	{ "wrong_id", tool_wrong_id }, { "long", tool_long },
 	{ "endless", tool_endless },   { "flood", tool_flood },
+	{ "freeze", tool_freeze },     { "babble", tool_babble },
 };
 
 static void handle_call(const char *id)
