@@ -153,6 +153,26 @@ static void required_inputs_are_asked_for(void **state)
 	assert_string_equal(err.message, "\"tool\" is missing: the tool's name");
 }
 
+/* What scripts and other programs in JavaScript send, of strings that were cut within a pair. */
+static void halves_of_pairs_become_characters(void **state)
+{
+	struct api_call *call = begin(state, OPERATION_CALL);
+	struct err err;
+
+	takes(call, "{\"server\":\"s\\ud83d\",\"args\":{\"\\udc00\":[\"\\ud83d\\ude00\"]}}");
+	assert_true(str_eq(api_input_str(call, STR("server")), STR("s\xef\xbf\xbd")));
+	assert_true(str_eq(api_input_raw(call, STR("args")), STR("{\"\\ufffd\":[\"\\ud83d\\ude00\"]}")));
+	call = begin(state, OPERATION_CALL_TOOL);
+	takes(call, "{\"a\":\"\\udbff\"}");
+	assert_true(str_eq(api_input_raw(call, STR("args")), STR("{\"a\":\"\\ufffd\"}")));
+	assert_int_equal(
+		api_take_object(begin(state, OPERATION_CALL), STR("{\"server\":\"\\ud83d\",}"), &err),
+		ERR_INVALID);
+	assert_string_equal(
+		err.message,
+		"the input is not a JSON object: line 1, column 20: expected a member name in double quotes");
+}
+
 static void wrong_types_are_named(void **state)
 {
 	refuses(state, OPERATION_CALL, "{\"server\":5}", "\"server\" must be a string, and is 5");
@@ -307,6 +327,7 @@ int main(void)
 		TEST(only_a_list_takes_an_array),
 		TEST(the_whole_body_may_be_one_input),
 		TEST(required_inputs_are_asked_for),
+		TEST(halves_of_pairs_become_characters),
 		TEST(wrong_types_are_named),
 		TEST(words_of_a_choice_are_listed),
 		TEST(nothing_is_given_twice),

@@ -202,6 +202,40 @@ static void test_a_broken_record_is_told(void **state)
 	}
 }
 
+/* JSON.stringify() writes one for a string that was cut within a pair. */
+static void test_halves_of_pairs_become_characters(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene_run(&scene, "emit('a\\ud83d'); log('m\\udc00', { 'k\\ud83d': '\\ud83d\\ude00' });"
+				  "return ['😀'.slice(0, 1)]");
+		assert_member(&scene, "emit", 0, "/value", "\"a\xef\xbf\xbd\"");
+		assert_member(&scene, "log", 0, "/msg", "\"m\xef\xbf\xbd\"");
+		assert_member(&scene, "log", 0, "/attrs", "{\"k\xef\xbf\xbd\":\"😀\"}");
+		assert_member(&scene, "result", 0, "/value", "[\"\xef\xbf\xbd\"]");
+		assert_member(&scene, "end", 0, "/exitCode", "0");
+		scene_run(&scene, "throw new Error('e\\ud83d')");
+		assert_member(&scene, "error", 0, "/errorDetail/message", "\"e\xef\xbf\xbd\"");
+	}
+}
+
+static void test_scripts_may_replace_what_we_write_with(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene_run(&scene, "JSON.stringify = () => 'x'; JSON.parse = () => 'x';"
+				  "return [String(await test.echo({ text: 'y' }))]");
+		assert_member(&scene, "result", 0, "/value", "[\"echo y\"]");
+		assert_member(&scene, "end", 0, "/exitCode", "0");
+	}
+}
+
 static void test_an_error_is_no_success(void **state)
 {
 	struct scene scene;
@@ -284,6 +318,8 @@ int main(void)
 		cmocka_unit_test(test_fields_that_are_no_object),
 		cmocka_unit_test(test_a_forged_record_does_no_harm),
 		cmocka_unit_test(test_a_broken_record_is_told),
+		cmocka_unit_test(test_halves_of_pairs_become_characters),
+		cmocka_unit_test(test_scripts_may_replace_what_we_write_with),
 		cmocka_unit_test(test_an_error_is_no_success),
 		cmocka_unit_test(test_a_closed_channel_fails_the_run),
 		cmocka_unit_test(test_calls_with_endless_names),

@@ -140,6 +140,16 @@ struct json_member {
 int json_skim(struct str text, const struct json_limits *limits, struct arena *arena,
 	      struct json_member *ret_members, size_t room, size_t *ret_count, struct err *err);
 
+/*
+ * A text of another program with halves of surrogate pairs made readable. RFC 8259, section 8.2, lets an
+ * escape stand for half a pair, which is no character, and JavaScript writes one for a string that was cut
+ * between the two. Every function of this room refuses them; who reads what others wrote calls this when
+ * reading failed, and reads again. *ret_text becomes a copy in the arena in which each such escape is \ufffd,
+ * which is as long, so that places in the text stay what they are. False when there is none: then nothing was
+ * taken and set. `text` need not be well-formed; mending makes no other fault good.
+ */
+bool json_mend_surrogates(struct str text, struct arena *arena, struct str *ret_text);
+
 /* The last member named `key`, or NULL. */
 const struct json_member *json_member_find(const struct json_member *members, size_t count, struct str key);
 

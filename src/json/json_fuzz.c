@@ -93,6 +93,22 @@ static void expect_skim(struct str text, const struct json *root)
 	BUG_ON(code == 0 && at != count);
 }
 
+/* Mending changes nothing that can be read, leaves nothing to be mended, and no half to be complained of. */
+static void expect_mending(struct str text, int code)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct str mended, again;
+	struct err err = { 0 };
+
+	arena_init(&arena, 0);
+	if (!json_mend_surrogates(text, &arena, &mended)) {
+		BUG_ON(json_check(text, NULL, &err) < 0 && strstr(err.message, "surrogate"));
+		return;
+	}
+	BUG_ON(code == 0 || mended.n != text.n || json_mend_surrogates(mended, &arena, &again));
+	BUG_ON(json_check(mended, NULL, &err) < 0 && strstr(err.message, "surrogate"));
+}
+
 #ifdef HAVE_JANSSON
 /* jansson writes real numbers in its own way. */
 static bool has_real_numbers(const struct json *root)
@@ -144,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	BUG_ON(strcmp(err.message, check_err.message) != 0 || err.offset != check_err.offset);
 	expect_like_jansson(text, code, json_root(&doc));
 	expect_skim(text, json_root(&doc));
+	expect_mending(text, code);
 	if (code < 0)
 		return 0;
 	expect_round_trip(json_root(&doc));

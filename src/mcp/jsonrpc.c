@@ -181,6 +181,8 @@ int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena
 	if (!begins_with(text, '{'))
 		return classify_foreign(text, limits, fault);
 	code = json_skim(text, limits, arena, members, ARRAY_LEN(members), &count, &fault->err);
+	if (code == ERR_INVALID && json_mend_surrogates(text, arena, &text))
+		code = json_skim(text, limits, arena, members, ARRAY_LEN(members), &count, &fault->err);
 	if (code < 0) {
 		fault->code = code == ERR_INVALID ? MCP_PARSE_ERROR : MCP_INVALID_REQUEST;
 		return code;
@@ -280,6 +282,8 @@ int jsonrpc_split(struct str array, const struct json_limits *limits, struct are
 	struct str *items, item;
 	int code = jsonrpc_elements(array, limits, &elements, err);
 
+	if (code == ERR_INVALID && json_mend_surrogates(array, arena, &array))
+		code = jsonrpc_elements(array, limits, &elements, err);
 	if (code < 0)
 		return code;
 	for (ahead = elements; count <= max && jsonrpc_element(&ahead, &item);)

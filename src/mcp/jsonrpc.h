@@ -3,7 +3,9 @@
  *
  * A message is classified by one strict pass over its text. Its id, params, result and error stay as they
  * stand in the source, byte for byte, so an id of any size survives and a result can be passed on without
- * being touched. Pure; any thread.
+ * being touched. Only a message with halves of surrogate pairs is mended and read again
+ * (json_mend_surrogates()): peers that are as strict as we are would lose the whole message. Pure; any
+ * thread.
  *
  * What MCP makes of JSON-RPC 2.0: an id is a string or an integer, never null or a fraction; params are an
  * object (null is taken as absent, as some serialisers write it); batches exist in one revision only
@@ -71,9 +73,9 @@ int jsonrpc_elements(struct str array, const struct json_limits *limits,
 bool jsonrpc_element(struct jsonrpc_elements *elements, struct str *ret_item);
 
 /*
- * The source texts of all elements: an array of *ret_count in the arena. They are counted first, so that more
- * than `max` of them (ERR_TOO_LARGE) take no memory at all. `max` is a number that somebody chose, never
- * "any".
+ * The source texts of all elements, mended like a message: an array of *ret_count in the arena. They are
+ * counted first, so that more than `max` of them (ERR_TOO_LARGE) take no memory at all. `max` is a number
+ * that somebody chose, never "any".
  */
 int jsonrpc_split(struct str array, const struct json_limits *limits, struct arena *arena, size_t max,
 		  const struct str **ret_items, size_t *ret_count, struct err *err);

@@ -53,6 +53,41 @@ static void messages_are_classified_and_keep_their_text(void **state)
 	}
 }
 
+/* JavaScript sends one for a string that was cut within a pair. */
+static void halves_of_pairs_do_not_cost_the_message(void **state)
+{
+	static const struct str text = STR_INIT(
+		"{\"jsonrpc\":\"2.0\",\"id\":\"\\uD83D\",\"method\":\"a\\udc00\",\"params\":{\"\\ud83d\":\"\\\\ud83d\\ud83d\\ude00\"}}");
+	_cleanup_arena_ struct arena arena = { 0 };
+	struct jsonrpc_message m;
+	struct jsonrpc_fault fault;
+
+	(void)state;
+	arena_init(&arena, 0);
+	assert_int_equal(jsonrpc_read(text, NULL, &arena, &m, &fault), 0);
+	assert_int_equal(m.kind, JSONRPC_REQUEST);
+	assert_str(m.id, "\"\\ufffd\"");
+	assert_str(m.method, "a\xef\xbf\xbd");
+	assert_str(m.params, "{\"\\ufffd\":\"\\\\ud83d\\ud83d\\ude00\"}");
+}
+
+static void halves_of_pairs_do_not_cost_the_batch(void **state)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	const struct str *items;
+	struct err err;
+	size_t count;
+
+	(void)state;
+	arena_init(&arena, 0);
+	assert_int_equal(jsonrpc_split(STR(" [1, \"\\udbff\"]"), NULL, &arena, 2, &items, &count, &err), 0);
+	assert_int_equal(count, 2);
+	assert_str(items[1], "\"\\ufffd\"");
+	assert_int_equal(jsonrpc_split(STR("[\"\\udbff\", x]"), NULL, &arena, 2, &items, &count, &err),
+			 ERR_INVALID);
+	assert_string_equal(err.message, "line 1, column 12: expected a value");
+}
+
 static void errors_are_read_however_they_look(void **state)
 {
 	static const struct {
@@ -360,6 +395,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_classified_and_keep_their_text),
+		cmocka_unit_test(halves_of_pairs_do_not_cost_the_message),
+		cmocka_unit_test(halves_of_pairs_do_not_cost_the_batch),
 		cmocka_unit_test(errors_are_read_however_they_look),
 		cmocka_unit_test(faults_say_what_to_answer),
 		cmocka_unit_test(limits_are_invalid_requests),

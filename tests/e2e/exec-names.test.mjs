@@ -9,6 +9,7 @@ import { newScratch } from '../lib/scratch.mjs';
 const odd = [
 	{ name: 'constructor', description: 'Builds.', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } },
 	{ name: 'get-most', description: 'Most of it.', inputSchema: { type: 'object' }, annotations: { destructiveHint: false } },
+	{ name: 'half\ud83d', description: 'Of a pair: \udc00.', inputSchema: { type: 'object' } },
 ];
 
 // A tool named like what every object has is called with a line behind its name.
@@ -72,6 +73,15 @@ inBoth('an artifact over the limit is refused and not cut', async ({ scratch, ex
 	const { error, artifacts } = await exec("await artifact('large.bin', new Uint8Array(65 * 1024 * 1024))");
 	assert.match(error, /artifact "large\.bin" was not stored: .*artifacts\.maxBytes/);
 	assert.deepEqual(artifacts, []);
+});
+
+inBoth('half a surrogate pair costs neither a call nor a value', async ({ exec }) => {
+	const { result, emits, error } = await exec(`
+		emit((await scripted.echo({ text: '\u{1f600}'.slice(0, 1) })).raw.content);
+		return [describe('scripted.half\\ufffd').description, await call('scripted', 'get-most', { 'k\\udc00': 1 })];`);
+	assert.equal(error, undefined);
+	assert.deepEqual(emits, [[{ type: 'text', text: '\ufffd' }]]);
+	assert.deepEqual(result, ['Of a pair: \ufffd.', { 'k\ufffd': 1 }]);
 });
 
 test('a name that is nearly one of a tool or a namespace says which', async (t) => {
