@@ -11,7 +11,7 @@ function writeError(text) {
 const writeRecord = (json) => writeError(`\x1emcpx\x1e${json}\n`);
 
 function record(kind, members) {
-	if (hasRunner) writeRecord(stringify({ kind, ...members }));
+	if (hasRunner) writeRecord(stringifyShown({ kind, ...members }));
 	else if (kind === 'log') writeError(`${members.level}: ${members.msg}\n`);
 }
 

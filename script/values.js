@@ -1,7 +1,9 @@
 // Values as JSON and as text.
 
-// What JSON.stringify() would lose or refuse: errors, big integers, maps and sets. Bytes are named and not written out: artifact() is for them.
-function replace(key, value) {
+// What JSON.stringify() would lose or refuse: errors, big integers, maps and sets. Bytes are named and not written out: artifact() is for them. `lost`
+// says what stands for a number that JSON has no word for.
+const replacing = (lost) => function (key, value) {
+	if (typeof value === 'number') return Number.isFinite(value) ? value : lost(value);
 	const original = this[key];
 	if (original instanceof Error) {
 		const { name, message, stack, cause } = original;
@@ -13,16 +15,46 @@ function replace(key, value) {
 	if (original instanceof ArrayBuffer || ArrayBuffer.isView(original))
 		return `[${original.constructor.name} of ${original.byteLength} bytes: keep it with artifact()]`;
 	return value;
-}
+};
+
+// As fetch() sends them, for tools; as text, for people.
+const replace = replacing(() => null);
+const replaceShown = replacing(String);
 
 const stringify = (value) => JSON.stringify(value, replace);
+const stringifyShown = (value) => JSON.stringify(value, replaceShown);
+
+class Unsayable extends Error {}
+const replaceStrictly = replacing((number) => {
+	throw new Unsayable(String(number));
+});
+
+// Where in a value replaceStrictly() gives up: ".a[3]", or "" for the value itself. A walk of its own, so that others need not know where they are.
+function placeOfUnsayable(value) {
+	const path = []; // the containers around what is looked at, from the outermost, which JSON.stringify() puts around the value
+	try {
+		JSON.stringify(value, function (key, inner) {
+			const known = path.findIndex(({ container }) => container === this);
+			path.splice(known < 0 ? path.length : known, Infinity, { container: this, key });
+			return replaceStrictly.call(this, key, inner);
+		});
+	} catch {
+		// It gave up again, at the end of `path`.
+	}
+	const step = ({ container, key }) => (Array.isArray(container) ? `[${key}]` : /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) ? `.${key}` : `[${stringify(key)}]`);
+	return path.slice(1).map(step).join('');
+}
 
 // A value that must not be lost in silence, as JSON. `what` begins the message that says why it cannot be.
 function jsonOf(value, what) {
 	let json;
 	try {
-		json = stringify(value);
+		json = JSON.stringify(value, replaceStrictly);
 	} catch (error) {
+		if (error instanceof Unsayable) {
+			const place = placeOfUnsayable(value);
+			throw new TypeError(`${what} ${place ? `has ${error.message} at ${place}` : `is ${error.message}`}, which JSON cannot say`);
+		}
 		throw new TypeError(`${what} cannot be written as JSON: ${asText(error?.message ?? error).split('\n')[0]}`);
 	}
 	if (json === undefined) throw new TypeError(`${what} is ${typeof value === 'function' ? 'a function' : asText(value)}, which JSON cannot say`);
@@ -32,7 +64,7 @@ function jsonOf(value, what) {
 // A value in a line of text: strings as they are, anything else as JSON where that is possible. It never throws, whatever the value does when it is
 // looked at.
 function asText(value) {
-	for (const show of [() => (typeof value === 'string' || value instanceof String ? String(value) : stringify(value) ?? String(value)), () => host.inspect(value)])
+	for (const show of [() => (['string', 'number'].includes(typeof value) || value instanceof String ? String(value) : stringifyShown(value) ?? String(value)), () => host.inspect(value)])
 		try {
 			return show();
 		} catch {

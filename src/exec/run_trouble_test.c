@@ -236,6 +236,40 @@ static void test_scripts_may_replace_what_we_write_with(void **state)
 	}
 }
 
+/* JSON.stringify() makes null of it in silence. */
+static void test_a_number_that_json_cannot_say_is_no_null(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "return NaN", "\"TypeError: the script's value is NaN, which JSON cannot say" },
+		{ "return { a: [1, { raw: 1 }, [], -Infinity], b: NaN }",
+		  "\"TypeError: the script's value has -Infinity at .a[3], which JSON cannot say" },
+		{ "const one = { x: 1 }; return { a: one, b: one, 'c d': new Map([['k', NaN]]) }",
+		  "\"TypeError: the script's value has NaN at [\\\"c d\\\"].k, which JSON cannot say" },
+		{ "emit([1 / 0])",
+		  "\"TypeError: the emitted value has Infinity at [0], which JSON cannot say" },
+	};
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+			const char *error;
+
+			scene_run(&scene, rows[i][0]);
+			error = scene_member(&scene, "error", 0, "/error");
+			assert_non_null(error);
+			if (!str_starts_with(str_of(error), str_of(rows[i][1])))
+				fail_msg("%s: %s", rows[i][0], error);
+			assert_member(&scene, "end", 0, "/exitCode", "1");
+		}
+		scene_run(&scene, "log('{n} of {all}', { n: NaN, all: [Infinity] })");
+		assert_member(&scene, "log", 0, "/msg", "\"NaN of [\\\"Infinity\\\"]\"");
+		assert_member(&scene, "log", 0, "/attrs", "{\"n\":\"NaN\",\"all\":[\"Infinity\"]}");
+		assert_member(&scene, "end", 0, "/exitCode", "0");
+	}
+}
+
 static void test_an_error_is_no_success(void **state)
 {
 	struct scene scene;
@@ -320,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_a_broken_record_is_told),
 		cmocka_unit_test(test_halves_of_pairs_become_characters),
 		cmocka_unit_test(test_scripts_may_replace_what_we_write_with),
+		cmocka_unit_test(test_a_number_that_json_cannot_say_is_no_null),
 		cmocka_unit_test(test_an_error_is_no_success),
 		cmocka_unit_test(test_a_closed_channel_fails_the_run),
 		cmocka_unit_test(test_calls_with_endless_names),
