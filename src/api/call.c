@@ -200,8 +200,18 @@ static bool text_fits(const struct operation_input *input, struct str text)
 	return false;
 }
 
-/* "an integer of at least 1", "one of daemon, client". */
-static struct str wanted(const struct operation_input *input, struct arena *arena)
+static bool is_integer_too_large(const struct operation_input *input, struct str is)
+{
+	struct str text = str_starts_with(is, STR("\"")) ? str_slice(is, 1, is.n - 2) : is;
+	struct str rest = text;
+	int64_t number;
+
+	return input->kind == INPUT_INTEGER && str_take_digits(&rest).n && !rest.n &&
+	       str_to_i64(text, &number) < 0;
+}
+
+/* "an integer of at least 1", "one of daemon, client"; the bound that is to be named depends on what `is`. */
+static struct str wanted(const struct operation_input *input, struct str is, struct arena *arena)
 {
 	static const char *const kinds[] = {
 		[INPUT_STRING] = "a string",   [INPUT_INTEGER] = "an integer", [INPUT_NUMBER] = "a number",
@@ -215,6 +225,8 @@ static struct str wanted(const struct operation_input *input, struct arena *aren
 		return arena_concat(arena, STR("one of "), list, STR(""));
 	if (input->tool_list)
 		return STR("a string, or an array of strings");
+	if (is_integer_too_large(input, is))
+		return arena_printf(arena, "an integer of at most %lld", (long long)INT64_MAX);
 	if (input->has_minimum)
 		return arena_printf(arena, "%s of at least %d", kinds[input->kind], input->minimum);
 	return str_of(kinds[input->kind]);
@@ -230,7 +242,7 @@ static int refuse_value(const struct api_call *call, const struct operation_inpu
 			struct err *err)
 {
 	return err_set(err, ERR_INVALID, "\"%.*s\" must be %.*s, and is %.*s", STR_ARG(name_of(call, input)),
-		       STR_ARG(wanted(input, call->arena)), STR_ARG(is));
+		       STR_ARG(wanted(input, is, call->arena)), STR_ARG(is));
 }
 
 static int call_set(struct api_call *call, const struct operation_input *input, struct str raw,

@@ -184,8 +184,12 @@ static void wrong_types_are_named(void **state)
 		"\"timeoutMs\" must be an integer of at least 1, and is 0");
 	refuses(state, OPERATION_CALL, "{\"timeoutMs\":1.5}",
 		"\"timeoutMs\" must be an integer of at least 1, and is 1.5");
-	refuses(state, OPERATION_CALL, "{\"timeoutMs\":99999999999999999999}",
-		"\"timeoutMs\" must be an integer of at least 1, and is 99999999999999999999");
+	refuses(state, OPERATION_CALL, "{\"timeoutMs\":9223372036854775808}",
+		"\"timeoutMs\" must be an integer of at most 9223372036854775807, and is 9223372036854775808");
+	refuses(state, OPERATION_CALL, "{\"timeoutMs\":-99999999999999999999}",
+		"\"timeoutMs\" must be an integer of at least 1, and is -99999999999999999999");
+	refuses(state, OPERATION_CALL, "{\"timeoutMs\":1e30}",
+		"\"timeoutMs\" must be an integer of at least 1, and is 1e30");
 	refuses(state, OPERATION_EXEC, "{\"timeoutSec\":-0.5}",
 		"\"timeoutSec\" must be a number of at least 0, and is -0.5");
 	refuses(state, OPERATION_EXEC, "{\"timeoutSec\":1e999}",
