@@ -64,7 +64,8 @@ async function artifact(name, data) {
 	if (typeof name !== 'string') throw new TypeError('artifact(name, data): the name is a string, such as "report.pdf"');
 	const post = async (headers, body, mime) => {
 		const dir = host.env('MCPX_ARTIFACTS_DIR');
-		const query = new URLSearchParams({ name, ...(mime && { mime }), ...(dir && { dir }) });
+		// U+0000 is no part of a URL here, and becomes what it becomes in the name of an artifact all the same.
+		const query = new URLSearchParams({ name: name.replaceAll('\0', '_'), ...(mime && { mime }), ...(dir && { dir }) });
 		const { status, answer } = await requestJson('POST', `/v1/artifacts?${query}`, headers, body);
 		if (status !== 201) throw new Error(`artifact ${stringify(name)} was not stored: ${answer.error ?? `status ${status}`}`);
 		record('artifact', answer);

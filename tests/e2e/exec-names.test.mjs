@@ -63,6 +63,7 @@ inBoth('whatever holds bytes can be kept', async ({ scratch, at, exec }) => {
 		assert.equal(artifacts[position].mime.split(';')[0], mime, name);
 		assert.ok((await get(at, `/v1/artifacts/${id}`)).body.equals(Buffer.from(bytes)), name);
 	}
+	assert.equal((await exec("return (await artifact('a\\0b', 'x')).name")).result, 'a_b');
 	assert.match((await exec("await artifact('x', 5)")).error, /^TypeError: artifact\("x", \.\.\.\) takes a string, a Uint8Array, .*; it got 5/);
 	assert.match((await exec("await artifact(5, 'x')")).error, /the name is a string, such as "report\.pdf"/);
 	assert.match((await exec("await artifact('x', { path: 'missing.bin' })")).error, /artifact "x" was not stored: .*missing\.bin/);
