@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 type Log = (message: unknown, fields?: Fields) => void;
 /** `{name}` in a message stands for the field of that name. */
 type Logger = Log & { debug: Log; info: Log; warn: Log; error: Log; with(fields: Fields): Logger };
-type Artifact = { id: string; name: string; mime: string; size: number; sha256: string; uri: string; run?: string; session?: string; created: string; expires?: string };
+type Artifact = { id: string; name: string; mime: string; size: number; sha256: string; uri: string; run?: string; session?: string; created: string; expires?: string; path?: string; pathError?: string };
 type Tool = { namespace: string; server: string; tool: string; function: string; title?: string; description?: string; inputSchema?: any; outputSchema?: any; annotations?: Fields };
 type Progress = { progress: number; total?: number; message?: string };
 /** `onProgress` hears what a long-running tool reports; what it throws fails the script. */

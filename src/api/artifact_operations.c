@@ -38,18 +38,15 @@ struct put_state {
 	struct api_call *call;
 };
 
+/* Without its copy, the artifact is kept all the same. */
 static void put_placed(struct artifact_place *place, struct str path, const struct err *err)
 {
 	struct put_state *put = container_of(place, struct put_state, place);
-	struct err told;
 
-	if (err) {
-		told = *err;
-		err_prefix(&told, told.code, "%.*s is stored, but", STR_ARG(put->artifact.uri));
-		api_answer_error(put->call, &told);
-		return;
-	}
-	put->artifact.path = path;
+	if (err)
+		put->artifact.path_error = str_of(err->message);
+	else
+		put->artifact.path = path;
 	answer_metadata(put->call, 201, &put->artifact);
 }
 

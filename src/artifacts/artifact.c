@@ -35,6 +35,7 @@ struct artifact artifact_copy(struct arena *arena, const struct artifact *artifa
 	copy.run = arena_copy(arena, artifact->run);
 	copy.session = arena_copy(arena, artifact->session);
 	copy.path = arena_copy(arena, artifact->path);
+	copy.path_error = arena_copy(arena, artifact->path_error);
 	return copy;
 }
 
@@ -63,6 +64,8 @@ void artifact_write(struct json_writer *w, const struct artifact *artifact)
 		write_time(w, STR("expires"), artifact->expires_ms);
 	if (artifact->path.n)
 		json_member_str(w, STR("path"), artifact->path);
+	if (artifact->path_error.n)
+		json_member_str(w, STR("pathError"), artifact->path_error);
 	json_write_object_end(w);
 }
 

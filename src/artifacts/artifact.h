@@ -19,7 +19,9 @@ struct artifact {
 	uint64_t size;	     /* bytes */
 	uint64_t created_ms; /* since 1970 */
 	uint64_t expires_ms; /* 0: never */
-	struct str path;     /* of the copy that was made for whoever asked; empty when none was */
+	/* of the copy that was made for whoever asked, or why it could not be made; empty when none was asked
+	 * for */
+	struct str path, path_error;
 };
 
 enum { ARTIFACT_ID_LENGTH = 36 };
@@ -33,9 +35,9 @@ bool artifact_id_valid(struct str id);
 /* The handle in `uri`, or an empty string with .p NULL when it is no artifact's. Points into `uri`. */
 struct str artifact_id_of_uri(struct str uri);
 
-/* The metadata of /v1/artifacts: {id, name, mime, size, sha256, uri, run, session, created, expires, path}.
- * Times are RFC 3339 in UTC with milliseconds; run, session, expires and path are left out when there are
- * none. */
+/* The metadata of /v1/artifacts: {id, name, mime, size, sha256, uri, run, session, created, expires, path,
+ * pathError}. Times are RFC 3339 in UTC with milliseconds; run, session, expires, path and pathError are left
+ * out when there are none. */
 void artifact_write(struct json_writer *w, const struct artifact *artifact);
 /* An MCP content block: {"type": "resource_link", uri, name, mimeType, size}; or only its members, into an
  * object that the caller has begun and may add to. */

@@ -245,7 +245,7 @@ static void take_emit(struct exec_process *process, struct record *record)
 static void take_artifact(struct exec_process *process, struct record *record)
 {
 	static const char *const keys[] = { "id",  "name",    "mime",	 "size",    "sha256", "uri",
-					    "run", "session", "created", "expires", "path" };
+					    "run", "session", "created", "expires", "path",   "pathError" };
 	struct str value = pick(record, keys, ARRAY_LEN(keys));
 
 	if (!charge(process, value.n))

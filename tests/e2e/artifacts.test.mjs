@@ -45,10 +45,21 @@ test('the daemon puts copies of what a script keeps and of what media become', a
 
 test('a copy that cannot be made leaves the artifact where it is stored, and says so', async (t) => {
 	const scratch = newScratch(t);
-	const { socket } = await startDaemon(scratch, { config: { mcpServers } });
+	const config = scratch.writeConfig({ mcpServers });
+	const { socket } = await startDaemon(scratch, { config });
 	const file = scratch.write('file', 'in the way');
 	const told = await post(socket, `/v1/artifacts?name=a.txt&dir=${encodeURIComponent(file)}`, 'bytes');
-	assert.match(told.json.error, /^mcpx:\/\/artifacts\/art-[0-9a-f]{32} is stored, but: .*file: artifacts cannot be placed there/);
+	assert.equal(told.status, 201);
+	assert.equal(told.json.path, undefined);
+	assert.match(told.json.pathError, /file: artifacts cannot be placed there/);
+	assert.equal((await get(socket, `/v1/artifacts/${told.json.id}`)).body.toString(), 'bytes');
+	for (const runtime of ['deno', 'node']) {
+		const script = "const { path, pathError } = await artifact('b.txt', 'bytes'); return [path, pathError]";
+		const { result, artifacts } = await runJson(scratch, ['--config', config, 'exec', '--output', 'structured', '--runtime', runtime, '--artifacts-dir', file, script]);
+		assert.equal(result[0], null);
+		assert.match(result[1], /file: artifacts cannot be placed there/);
+		assert.deepEqual(artifacts.map((one) => [one.name, one.path, one.pathError]), [['b.txt', undefined, result[1]]]);
+	}
 	const { json } = await post(socket, '/v1/exec', { source: 'return (await scripted.image()).raw', options: { artifacts: { dir: file } } });
 	assert.equal(json.artifacts[0].path, undefined);
 	assert.match(json.artifacts[0].pathError, /artifacts cannot be placed there/);
