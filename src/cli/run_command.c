@@ -116,17 +116,23 @@ static void show_failure(struct script_run *run, const struct exec_frame *frame)
 					       str_slice(frame->calls, 0, frame->calls.n - 1), STR("")));
 }
 
-/* Where the copy of an artifact is, for who asked for copies. */
+/* Where the copy of an artifact is, or why there is none, for who asked for copies. */
 static void show_copy(struct script_run *run, const struct exec_frame *frame)
 {
 	_cleanup_json_ struct json_doc doc = { 0 };
-	struct str path;
+	const struct json *artifact;
+	struct str path, why;
 
 	if (json_parse(&doc, frame->value, NULL, NULL) < 0)
 		return;
-	path = json_str(json_get(json_root(&doc), STR("path")));
+	artifact = json_root(&doc);
+	path = json_str(json_get(artifact, STR("path")));
+	why = json_str(json_get(artifact, STR("pathError")));
 	if (path.n)
 		cli_note(run->cli, "kept %.*s", STR_ARG(path));
+	else if (why.n)
+		cli_say(run->cli, arena_concat(&run->cli->arena, json_str(json_get(artifact, STR("uri"))),
+					       STR(" is kept, and has no copy: "), why));
 }
 
 static void show_as_text(struct script_run *run, const struct exec_frame *frame)

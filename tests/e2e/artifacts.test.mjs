@@ -57,6 +57,9 @@ test('a copy that cannot be made leaves the artifact where it is stored, and say
 		const script = "const { path, pathError } = await artifact('b.txt', 'bytes'); return [path, pathError]";
 		const { result, artifacts } = await runJson(scratch, ['--config', config, 'exec', '--output', 'structured', '--runtime', runtime, '--artifacts-dir', file, script]);
 		assert.equal(result[0], null);
+		const shown = await run(scratch, ['--config', config, 'exec', '--runtime', runtime, '--artifacts-dir', file, "await artifact('b.txt', 'bytes')"]);
+		assert.equal(shown.status, 0, shown.stderr);
+		assert.match(shown.stderr, /^mcpx: mcpx:\/\/artifacts\/art-[0-9a-f]{32} is kept, and has no copy: .*file: artifacts cannot be placed there: Not a directory\n$/);
 		assert.match(result[1], /file: artifacts cannot be placed there/);
 		assert.deepEqual(artifacts.map((one) => [one.name, one.path, one.pathError]), [['b.txt', undefined, result[1]]]);
 	}
