@@ -9,6 +9,7 @@
 #include "hub/refresh.h"
 #include "io/random.h"
 #include "mcp/jsonrpc.h"
+#include "text/nearest.h"
 #include "text/plain.h"
 
 static void call_step(struct hub_call *call);
@@ -80,22 +81,44 @@ static uint64_t call_acquire_patience(const struct hub_call *call)
 
 /* -- the steps ------------------------------------------------------------------------------------------- */
 
-/* What the server calls the tool, and whether it is shown. A name that the catalogue does not have goes to
- * the server as it is: the catalogue may be older than the server. */
+static int call_unknown_tool(struct hub_call *call)
+{
+	const struct catalogue_snapshot *shown = call->server->snapshot;
+	struct nearest nearest;
+
+	nearest_init(&nearest, call->spec.tool);
+	for (size_t i = 0; i < shown->count; i++)
+		nearest_consider(&nearest, shown->tools[i].name);
+	return err_set(
+		&call->err, ERR_NOT_FOUND,
+		"%.*s: no tool is called \"%.*s\"%s%.*s%s (a server with tools or excludeTools is called by names of its list only; `mcpx refresh` reads that anew)",
+		STR_ARG(call->server->namespace), STR_ARG(call->spec.tool),
+		nearest.best.n ? "; did you mean \"" : "", STR_ARG(nearest.best),
+		nearest.best.n ? "\"?" : "");
+}
+
+/*
+ * What the server calls the tool, and whether it is shown. A name that the catalogue does not have goes to
+ * the server as it is, since the catalogue may be older than the server; but not past a filter, for some
+ * servers are not particular about names ("Read", "read..file") and would run what is hidden.
+ */
 static int call_name(struct hub_call *call)
 {
 	const struct hub_server *server = call->server;
+	bool filtered = server->config && filter_hides(&server->config->filter);
 	const struct catalogue_tool *tool;
 
 	call->named = server->snapshot != NULL;
 	tool = call->named ? catalogue_find(server->snapshot, call->spec.tool) : NULL;
+	if (!tool && call->named && filtered)
+		tool = catalogue_find(server->all, call->spec.tool);
 	if (tool)
 		call->spec.tool = arena_copy(&call->arena, tool->name);
-	if (server->config && !filter_allows(&server->config->filter, call->spec.tool))
+	if (filtered && !filter_allows(&server->config->filter, call->spec.tool))
 		return err_set(&call->err, ERR_DENIED,
 			       "%.*s: the tool \"%.*s\" is hidden by the configuration (tools, excludeTools)",
 			       STR_ARG(server->namespace), STR_ARG(call->spec.tool));
-	return 0;
+	return filtered && call->named && !tool ? call_unknown_tool(call) : 0;
 }
 
 static int call_resolve(struct hub_call *call)
@@ -109,7 +132,7 @@ static int call_resolve(struct hub_call *call)
 		return call->err.code;
 	}
 	if (call_name(call) < 0)
-		return ERR_DENIED;
+		return call->err.code;
 	call->server->calls++;
 	return 0;
 }

@@ -96,12 +96,28 @@ static void hidden_tools_are_not_called_by_any_name(void **state)
 	know_tools(&scene, "files");
 	for (size_t i = 0; i < ARRAY_LEN(hidden); i++) {
 		call(&c, &scene, "files", hidden[i], "{}");
-		AWAIT(c.done);
-		assert_true(i == 1 || c.code == ERR_DENIED);
-		call_end(&c);
+		expect_error(&c, ERR_DENIED, MCP_NOT_SENT, "is hidden by the configuration");
 	}
 	assert_has(call_now(&c, &scene, "files", "echo", "{}"), "echo");
 	assert_int_equal(count_lines("starts"), 1);
+	hub_scene_close(&scene);
+}
+
+/* Some servers would take it for one that is hidden. */
+static void a_name_that_nobody_knows_does_not_pass_a_filter(void **state)
+{
+	struct caller c;
+
+	(void)state;
+	open_one("", "\"excludeTools\":[\"die\"]");
+	know_tools(&scene, "files");
+	call(&c, &scene, "files", "Die", "{}");
+	expect_error(&c, ERR_NOT_FOUND, MCP_NOT_SENT,
+		     "files: no tool is called \"Die\" (a server with tools");
+	call(&c, &scene, "files", "ecHo", "{}");
+	expect_error(&c, ERR_NOT_FOUND, MCP_NOT_SENT,
+		     "files: no tool is called \"ecHo\"; did you mean \"echo\"? (a server with tools or "
+		     "excludeTools is called by names of its list only; `mcpx refresh` reads that anew)");
 	hub_scene_close(&scene);
 }
 
@@ -931,6 +947,7 @@ int main(void)
 		IN_HUB(an_unknown_server_names_those_that_exist),
 		IN_HUB(a_broken_entry_says_what_is_wrong_with_it),
 		IN_HUB(hidden_tools_are_not_called_by_any_name),
+		IN_HUB(a_name_that_nobody_knows_does_not_pass_a_filter),
 		IN_HUB(arguments_and_results_pass_byte_for_byte),
 		IN_HUB(calls_are_answered_out_of_order),
 		IN_HUB(an_error_of_the_server_passes_whole),

@@ -22,6 +22,11 @@ bool filter_allows(const struct config_filter *filter, struct str tool)
 	       any_matches(filter->tools, tool, false) || any_matches(filter->extra, tool, false);
 }
 
+bool filter_hides(const struct config_filter *filter)
+{
+	return filter->tools.count || filter->extra.count || filter->excluded.count;
+}
+
 struct catalogue_snapshot *filter_apply(const struct config_filter *filter, struct catalogue_snapshot *all,
 					uint64_t seed)
 {

@@ -18,6 +18,9 @@
  * there is. */
 bool filter_allows(const struct config_filter *filter, struct str tool);
 
+/* Whether there is any pattern at all. */
+bool filter_hides(const struct config_filter *filter);
+
 /* The snapshot without the tools that are hidden: a new reference, to the same one when none is. */
 struct catalogue_snapshot *filter_apply(const struct config_filter *filter, struct catalogue_snapshot *all,
 					uint64_t seed);
