@@ -101,7 +101,7 @@ static int read_field(struct config_loader *l, enum config_field field, struct s
 			"and hide tools with excludeTools where that is enough");
 	if (rule->form == FORM_IDLE)
 		return 0;
-	r = setting_value_from_json(value, rule->declaration, json, l->arena, err);
+	r = config_value(l, rule->declaration, json, value, err);
 	if (r == 0 && rule->form == FORM_NAMESPACE)
 		r = check_namespace(value->text, err);
 	if (r == 0 && rule->form == FORM_PATTERNS)

@@ -145,7 +145,11 @@ int config_search(struct config_loader *l, struct err *err);
 
 /* -- config_settings.c ----------------------------------------------------------------------------------- */
 
-/* The value that `json` at `spot` gives a setting, with ${NAME} expanded in its strings. */
+/* What `json` gives, with ${NAME} expanded in its strings. */
+int config_value(struct config_loader *l, const struct setting_declaration *declaration,
+		 const struct json *json, struct setting_value *ret_value, struct err *err);
+
+/* The same for a setting at `spot`, which an error names. */
 int config_setting_value(struct config_loader *l, const struct config_file *file, const struct spot *spot,
 			 enum setting setting, const struct json *json, struct setting_value *ret_value,
 			 struct err *err);

@@ -20,8 +20,9 @@ static void a_server_is_read_whole(void **state)
 		"{\"mcpServers\":{\"my-files\":{\"command\":\"./bin/${TOKEN}\",\"args\":[\"-x\",\"${TOKEN}\"],"
 		"\"env\":{\"KEY\":\"a${TOKEN}\",\"PASS\":\"\",\"NONE\":\"${ABSENT:-}\"},\"cwd\":\"sub\","
 		"\"protocol\":\"legacy\",\"transport\":\"stdio\",\"mcpx\":{\"sharing\":\"exclusive\","
-		"\"scope\":\"session\",\"max\":3,\"min\":1,\"idleTimeout\":\"1s\",\"callTimeout\":\"2s\","
-		"\"startTimeout\":\"3s\",\"description\":\"d ${x}\",\"prelude\":\"p\"}}}}");
+		"\"scope\":\"${ABSENT:-session}\",\"max\":\"${ABSENT:-3}\",\"min\":1,\"idleTimeout\":\"1s\","
+		"\"callTimeout\":\"${ABSENT:-2}s\",\"startTimeout\":\"3s\",\"tools\":[\"${TOKEN}_*\"],"
+		"\"description\":\"d ${TOKEN} $${x}\",\"prelude\":\"p\"}}}}");
 	s = server(w, "my-files");
 	assert_null(s->error);
 	assert_string_equal(s->namespace.p, "my_files");
@@ -35,7 +36,8 @@ static void a_server_is_read_whole(void **state)
 	assert_string_equal(s->process.env[1].value.p, "");
 	assert_string_equal(s->process.cwd.p, at_root(w, "@/one/sub"));
 	assert_int_equal(s->protocol, CHOICE_UPSTREAM_PROTOCOL_PREFER_INITIALIZE);
-	assert_string_equal(s->description.p, "d ${x}");
+	assert_string_equal(s->description.p, "d t0ken ${x}");
+	is_list(s->filter.tools, "t0ken_*");
 	assert_string_equal(s->prelude.p, "p");
 	config_server_limits(s, w->set, &limits);
 	assert_int_equal(limits.scope, CHOICE_POOL_SCOPE_SESSION);
@@ -113,6 +115,9 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 		{ "{\"command\":\"x\",\"env\":{\"T\":\"${GONE}\"}}", ERR_INVALID,
 		  "1:42: server \"s\": env.T: the variable GONE is not set (set it, and `mcpx stop` a daemon "
 		  "that was started without it; or give a default: ${GONE:-text})" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"callTimeout\":\"${GONE}\"}}", ERR_INVALID,
+		  "1:43: server \"s\": mcpx.callTimeout: the variable GONE is not set (set it, and `mcpx stop` a "
+		  "daemon that was started without it; or give a default: ${GONE:-text})" },
 		{ "{\"command\":\"x\",\"env\":{\"A=B\":\"\"}}", ERR_INVALID,
 		  "1:42: server \"s\": env.A=B: this cannot be a name" },
 		{ "{\"command\":\"x\",\"args\":[\"\\u0000\"]}", ERR_INVALID,

@@ -11,21 +11,14 @@ const struct config_setting *config_settings(const struct config *config)
 	return config->contents->settings;
 }
 
-/* Expands ${NAME} in the strings of a value whose kind is free text. */
-static int expand_value(struct config_loader *l, const struct setting_declaration *declaration,
-			struct setting_value *value, struct err *err)
+static int expand_items(struct config_loader *l, struct setting_value *value, struct err *err)
 {
-	struct str *items;
-	struct setting_items list;
-	int r;
+	struct setting_items list = value->u.items;
+	struct str *items = arena_array(l->arena, struct str, list.count + 1);
 
-	if (declaration->kind == SETTING_KIND_STRING)
-		return expand(&l->expander, value->text, &value->text, err);
-	if (declaration->kind != SETTING_KIND_LIST && declaration->kind != SETTING_KIND_PATHS)
-		return 0;
-	list = value->u.items;
-	items = arena_array(l->arena, struct str, list.count + 1);
 	for (size_t i = 0; i < list.count; i++) {
+		int r;
+
 		items[i] = list.items[i];
 		r = items[i].p ? expand(&l->expander, list.items[i], &items[i], err) : 0;
 		if (r < 0)
@@ -35,17 +28,31 @@ static int expand_value(struct config_loader *l, const struct setting_declaratio
 	return 0;
 }
 
+int config_value(struct config_loader *l, const struct setting_declaration *declaration,
+		 const struct json *json, struct setting_value *ret_value, struct err *err)
+{
+	bool list = declaration->kind == SETTING_KIND_LIST || declaration->kind == SETTING_KIND_PATHS;
+	struct str text;
+	int r;
+
+	/* A variable's value is text whatever the setting asks for. */
+	if (!list && json_is(json, JSON_STRING) && str_find(json_str(json), STR("${")) != STR_NONE) {
+		r = expand(&l->expander, json_str(json), &text, err);
+		return r < 0 ? r : setting_value_parse(ret_value, declaration, text, l->arena, err);
+	}
+	r = setting_value_from_json(ret_value, declaration, json, l->arena, err);
+	if (r == 0 && list)
+		r = expand_items(l, ret_value, err);
+	return r < 0 ? r : setting_value_check(ret_value, declaration, err);
+}
+
 int config_setting_value(struct config_loader *l, const struct config_file *file, const struct spot *spot,
 			 enum setting setting, const struct json *json, struct setting_value *ret_value,
 			 struct err *err)
 {
 	const struct setting_declaration *declaration = &setting_declarations[setting];
-	int r = setting_value_from_json(ret_value, declaration, json, l->arena, err);
+	int r = config_value(l, declaration, json, ret_value, err);
 
-	if (r == 0)
-		r = expand_value(l, declaration, ret_value, err);
-	if (r == 0)
-		r = setting_value_check(ret_value, declaration, err);
 	if (r < 0) {
 		r = err_prefix(err, r, "%s", declaration->path.p);
 		return config_blame(file, spot, r, err);
