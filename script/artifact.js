@@ -49,7 +49,7 @@ async function* filePieces(file, length) {
 
 async function artifactFile(path, post) {
 	const absolute = path.startsWith('/') ? path : `${host.cwd()}/${path}`;
-	if (host.env('MCPX_ARTIFACTS_LOCAL') === '1' && !/[\0-\x1f\x7f]|^\s|\s$/.test(absolute))
+	if (host.env('MCPX_ARTIFACTS_LOCAL') === '1' && isFieldValue(absolute))
 		return post({ 'X-Mcpx-Path': absolute }, new Uint8Array(0));
 	const file = await host.open(absolute);
 	try {

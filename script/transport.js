@@ -192,12 +192,25 @@ async function request(method, path, headers, body, heard) {
 	}
 }
 
-// Says who asks: the session decides which instances of a server are used.
-const callerHeaders = () => ({
-	...(host.env('MCPX_RUN') && { 'X-Mcpx-Run': host.env('MCPX_RUN') }),
-	...(host.env('MCPX_SESSION_ID') && { 'X-Mcpx-Session': host.env('MCPX_SESSION_ID') }),
-	'X-Mcpx-Pid': host.pid,
-});
+// What can stand in a header as it is.
+const isFieldValue = (text) => !/[\0-\x1f\x7f]|^\s|\s$/.test(text);
+
+// Says who asks: which instances of a server are used depends on it.
+const CALLER = {
+	'X-Mcpx-Run': 'MCPX_RUN',
+	'X-Mcpx-Session': 'MCPX_SESSION_ID',
+	'X-Mcpx-Parent-Session': 'MCPX_PARENT_SESSION_ID',
+	'X-Mcpx-Cwd': 'MCPX_CWD',
+};
+
+function callerHeaders() {
+	const headers = { 'X-Mcpx-Pid': host.pid };
+	for (const [field, name] of Object.entries(CALLER)) {
+		const value = host.env(name);
+		if (value && isFieldValue(value)) headers[field] = value;
+	}
+	return headers;
+}
 
 async function requestJson(method, path, headers, body, heard) {
 	const { status, bytes } = await request(method, path, { ...callerHeaders(), ...headers }, body, heard);

@@ -300,6 +300,7 @@ static void take_session(struct exec_operation *op, struct exec_spec *spec)
 {
 	spec->session = op->options.session.n ? op->options.session : op->call->caller.session;
 	op->own_session = !spec->session.n;
+	spec->parent_session = op->call->caller.parent_session;
 }
 
 static void start_run(struct exec_operation *op, struct str client)

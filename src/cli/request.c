@@ -119,16 +119,19 @@ static struct str settings_header(struct cli *cli)
 	return buf_failed(&out) ? str_make(NULL, 0) : arena_copy(&cli->arena, buf_str(&out));
 }
 
+struct str request_session(const struct cli *cli, struct str named)
+{
+	return named.n ? named : environment_get(&cli->environment, STR("MCPX_SESSION_ID"));
+}
+
 static int request_fields(struct cli *cli, const struct request *request, struct field_list *list,
 			  struct err *err)
 {
 	const struct environment *environment = &cli->environment;
 	struct str pid = environment_get(environment, STR("MCPX_PID"));
-	struct str session = request->session;
+	struct str session = request_session(cli, request->session);
 
 	list->count = 0;
-	if (!session.n)
-		session = environment_get(environment, STR("MCPX_SESSION_ID"));
 	if (!http_is_field_value(session))
 		return err_set(err, ERR_INVALID,
 			       "%s is no session: its name may hold no line ends or other control characters",

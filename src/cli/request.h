@@ -32,6 +32,9 @@ void request_from_arguments(struct cli *cli, struct request *request);
 /* One more "name=value" for a target, encoded: "/v1/tools" becomes "/v1/tools?ns=a". */
 struct str request_target(struct cli *cli, struct str target, struct str name, struct str value);
 
+/* Whose session it is: the one that is named, else the one of the environment; may be empty. */
+struct str request_session(const struct cli *cli, struct str named);
+
 /* Sends it over a fresh or still open connection and reads the head of the answer. */
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
 		 struct err *err);

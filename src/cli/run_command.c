@@ -174,11 +174,17 @@ static void show_as_line(struct script_run *run, const struct exec_frame *frame)
 	write_shown(run, &out);
 }
 
+/* Empty: the run has one of its own, which ends with it. */
+static struct str shared_session(const struct cli *cli)
+{
+	return request_session(cli, argument_text(&cli->arguments, STR("session")));
+}
+
 static void on_frame(struct exec_run *exec, const struct exec_frame *frame)
 {
 	struct script_run *run = exec->owner;
 
-	if (frame->kind == EXEC_FRAME_START && !argument_text(&run->cli->arguments, STR("session")).n)
+	if (frame->kind == EXEC_FRAME_START && !shared_session(run->cli).n)
 		run->session = arena_copy(&run->cli->arena, exec->session);
 	if (frame->kind == EXEC_FRAME_STDERR)
 		(void)terminal_write(&run->cli->error, frame->text, NULL);
@@ -352,7 +358,8 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	spec->env = cli->environment.entries;
 	spec->socket = cli->places.socket;
 	spec->artifacts = artifacts_directory(cli);
-	spec->session = argument_text(&cli->arguments, STR("session"));
+	spec->session = shared_session(cli);
+	spec->parent_session = environment_get(&cli->environment, STR("MCPX_PARENT_SESSION_ID"));
 	return run_on_loop(&run, spec);
 }
 

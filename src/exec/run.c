@@ -151,6 +151,8 @@ static const char *const *script_environment(struct exec_process *process)
 		{ STR("MCPX_RUN"), str_of(process->run->id) },
 		{ STR("MCPX_SESSION"), process->run->session },
 		{ STR("MCPX_SESSION_ID"), process->run->session },
+		/* Ours is none of the caller's. */
+		{ STR("MCPX_PARENT_SESSION_ID"), spec->parent_session },
 		{ STR("MCPX_CWD"), spec->cwd },
 		{ STR("MCPX_PID"), arena_printf(arena, "%d", (int)getpid()) },
 		{ STR("MCPX_RUNTIME"), exec_runtime_name(process->run->runtime) },

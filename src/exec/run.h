@@ -74,11 +74,12 @@ struct exec_spec {
 	const char *const *env;	     /* complete, NULL-terminated: what the script inherits */
 	const struct str *variables; /* NAME=VALUE each, laid over env */
 	size_t variable_count;
-	struct str socket;    /* the daemon's unix socket */
-	struct str artifacts; /* directory that gets a copy of each artifact, absolute; empty: none */
-	struct str session;   /* "exec-<run id>" when empty */
-	struct str run_id;    /* 16 hexadecimal digits; made when empty */
-	bool capture_console; /* console.warn() and the like become log records */
+	struct str socket;	   /* the daemon's unix socket */
+	struct str artifacts;	   /* directory that gets a copy of each artifact, absolute; empty: none */
+	struct str session;	   /* "exec-<run id>" when empty */
+	struct str parent_session; /* the one that the caller is part of; may be empty */
+	struct str run_id;	   /* 16 hexadecimal digits; made when empty */
+	bool capture_console;	   /* console.warn() and the like become log records */
 	struct exec_limits limits;
 };
 

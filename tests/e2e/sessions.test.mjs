@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
+import { run } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
+import { post } from '../lib/http.mjs';
 import { httpClient, stdioClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
@@ -45,4 +47,26 @@ test('a client that goes takes the instances of its session along', async (t) =>
 	await until(() => !lives(ofHttp), 'the instance of the session that was deleted ends');
 
 	assert.equal(await pidOf(stays), kept);
+});
+
+test('a script is where its caller is, and of the sessions that its caller names', async (t) => {
+	const scratch = newScratch(t);
+	const scopes = { dir: 'cwd', session: 'session', parent: 'parent-session' };
+	const config = scratch.writeConfig({
+		mcpServers: Object.fromEntries(Object.entries(scopes).map(([name, scope]) => [name, { ...scriptedServer(), mcpx: { scope, max: 8 } }])),
+	});
+	const { socket } = await startDaemon(scratch, { config, env: { MCPX_PARENT_SESSION_ID: 'of-the-daemon' } });
+	const called = { MCPX_SESSION_ID: 'named', MCPX_PARENT_SESSION_ID: 'parent' };
+	const mcpx = async (...args) => (await run(scratch, ['--config', config, ...args], { env: called })).stdout.trim();
+
+	for (const name of Object.keys(scopes)) {
+		const pid = await mcpx('call', `${name}.pid`);
+		assert.match(pid, /^\d+$/, name);
+		const source = `return [await ${name}.pid(), await ${name}.pid()].join(' ')`;
+		assert.equal(await mcpx('exec', source), `${pid} ${pid}`, `mcpx exec, ${name}`);
+		const headers = { 'x-mcpx-cwd': scratch.home, 'x-mcpx-session': 'named', 'x-mcpx-parent-session': 'parent' };
+		assert.equal((await post(socket, '/v1/exec', { source }, { headers })).json.result, `${pid} ${pid}`, `POST /v1/exec, ${name}`);
+	}
+	const source = 'return process.env.MCPX_PARENT_SESSION_ID';
+	assert.equal((await post(socket, '/v1/exec', { source })).json.result, '', "the daemon's own session is nobody else's parent");
 });
