@@ -190,6 +190,8 @@ static void test_json_is_taken_as_such(void **state)
 	EXPECT("{\"text\":12}", "text:=12");
 	EXPECT("{\"text\":{\"a\":1}}", "text:= {\"a\":1} ");
 	EXPECT("{\"n\":\"12\"}", "n:=\"12\"");
+	/* What a program in JavaScript gives of a string that was cut within a surrogate pair. */
+	EXPECT("{\"text\":\"\\ufffd\"}", "text:=\"\\ud83d\"");
 	EXPECT("{\"a:b\":1}", "a:b=1");
 	expect_refused("text=caf\xe9", "\"text=caf\\xe9\" is not UTF-8, so no tool can be given it");
 	expect_refused("text:=nope", "text:= is not followed by JSON: line 1, column 1: expected a value");
@@ -200,6 +202,7 @@ static void test_everything_at_once(void **state)
 	(void)state;
 	EXPECT("{\"text\": 1}", " {\"text\": 1} ");
 	EXPECT("{}", "{}");
+	EXPECT("{\"\\ufffd\":1}", "{\"\\udc00\":1}");
 	expect_refused("{\"text\": }", "the arguments: not valid JSON: line 1, column 10: expected a value");
 	expect_words(NULL, 0, true, "{}");
 }
