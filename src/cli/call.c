@@ -249,10 +249,11 @@ static int call_show(struct call *call)
 int command_call(struct cli *cli)
 {
 	struct call call = { .cli = cli, .progress = { .terminal = &cli->error } };
-	struct str arguments;
+	struct str arguments, timeout = argument_text(&cli->arguments, STR("timeoutMs"));
 	struct err err;
 	int r;
 
+	(void)str_to_u64(timeout, &cli->patience_ms);
 	call.relay = progress_wanted(cli->settings, &cli->error);
 	interrupt_ends(call.relay && progress_is_one_line(&cli->error) ? PROGRESS_WIPE : NULL);
 	if (call_split_name(&call, argument_text(&cli->arguments, STR("tool")), &err) < 0)

@@ -39,6 +39,7 @@ struct cli {
 	struct places places;	    /* empty for a bare command */
 	struct terminal out, error; /* standard output and standard error */
 	struct http_client daemon;  /* the connection, once daemon_reach() made it */
+	uint64_t patience_ms;	    /* how long the command means to wait for an answer; 0: it does not say */
 };
 
 /* Runs the command line `argv` and returns its exit status. */

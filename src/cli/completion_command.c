@@ -35,7 +35,7 @@ static bool time_is_left(struct inquiry *inquiry)
 {
 	uint64_t now = clock_monotonic_ms(), left = inquiry->end_ms > now ? inquiry->end_ms - now : 0;
 
-	inquiry->client.limits = (struct http_client_limits){ left, left, left, left };
+	inquiry->client.limits = http_client_limits_all(left);
 	return left > 0;
 }
 
@@ -60,7 +60,7 @@ static bool connect_to_daemon(struct inquiry *inquiry)
 	/* For all questions together. */
 	patience = settings_duration(inquiry->set, SETTING_COMPLETION_DAEMON_TIMEOUT);
 	inquiry->end_ms = clock_monotonic_ms() + patience;
-	limits = (struct http_client_limits){ patience, patience, patience, patience };
+	limits = http_client_limits_all(patience);
 	return places_check_socket(&places, NULL) == 0 &&
 	       http_client_open_unix(&inquiry->client, places.socket.p, &limits, NULL) == 0;
 }

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "cli/commands.h"
 
+#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/output_file.h"
 #include "cli/reach.h"
@@ -41,14 +42,38 @@ int command_operation(struct cli *cli)
 	return CLI_OK;
 }
 
+/* What an orderly end takes at the most, and as much time again as a start may take, for a machine that is
+ * busy. */
+static uint64_t end_patience(const struct cli *cli)
+{
+	static const enum setting parts[] = {
+		SETTING_HTTP_SHUTDOWN_GRACE, SETTING_EXEC_TERM_GRACE, SETTING_EXEC_KILL_GRACE,
+		SETTING_POOL_TERM_GRACE,     SETTING_POOL_KILL_GRACE, SETTING_AUTOSTART_CONNECT_TIMEOUT
+	};
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		sum += settings_duration(cli->settings, parts[i]);
+	return sum;
+}
+
 /* The answer comes before the end: the daemon first lets go of its servers. Whoever stops it may count on it
  * being gone. */
 static int wait_for_the_end(struct cli *cli, int process, struct err *err)
 {
+	uint64_t patience = end_patience(cli);
+	char text[DURATION_TEXT_MAX];
+	int r;
+
 	http_client_close(&cli->daemon);
 	if (!process)
 		return 0;
-	return process_wait_end(process, settings_duration(cli->settings, SETTING_HTTP_REQUEST_TIMEOUT), err);
+	r = process_wait_end(process, patience, err);
+	if (r != ERR_TIMEOUT)
+		return r;
+	duration_text(text, patience);
+	return err_set(err, r, "the daemon, process %d, has not ended within %s: `kill -KILL %d` ends it",
+		       process, text, process);
 }
 
 /* One that cannot be asked. While it drains its socket is there and refuses; a second request would only cut
@@ -73,8 +98,10 @@ int command_stop(struct cli *cli)
 	struct err err;
 	struct str body;
 	int status;
-	int process, r = daemon_reach_running(cli, &err);
+	int process, r;
 
+	cli->patience_ms = settings_duration(cli->settings, SETTING_HTTP_SHUTDOWN_GRACE);
+	r = daemon_reach_running(cli, &err);
 	if (r == ERR_NOT_FOUND && cli_wants_json(cli))
 		return show_json(cli, STR("{\"stopping\":false}"));
 	if (r == ERR_NOT_FOUND)

@@ -19,6 +19,37 @@ static int socket_open(struct cli *cli, const struct places *places, const struc
 	return r < 0 ? r : http_client_open_unix(&cli->daemon, places->socket.p, limits, err);
 }
 
+/* How long one health check may take. A command that has no time-out of its own leaves a busy daemon as much
+ * time as one that starts. */
+static uint64_t ping_patience(const struct cli *cli)
+{
+	return settings_duration(cli->settings, cli->patience_ms ? SETTING_AUTOSTART_PING_TIMEOUT
+								 : SETTING_AUTOSTART_CONNECT_TIMEOUT);
+}
+
+/* A daemon that answers others will answer us. One that is ending may refuse others, and answers us all the
+ * same. */
+static int daemon_still_there(void *context, struct err *err)
+{
+	struct cli *cli = context;
+	_cleanup_free_ struct http_client *other = xnew(struct http_client);
+	const struct http_client_request ping = { .method = STR("GET"), .target = STR("/v1/health") };
+	const struct http_client_limits limits = http_client_limits_all(ping_patience(cli));
+	struct http_client_answer answer;
+	int r, process = daemon_process(cli);
+
+	r = http_client_open_unix(other, cli->places.socket.p, &limits, NULL);
+	if (r == 0)
+		r = http_client_send(other, &ping, &answer, NULL);
+	http_client_close(other);
+	if (r != ERR_TIMEOUT)
+		return 0;
+	return err_set(
+		err, ERR_TIMEOUT,
+		"the daemon, process %d, is stopped or hangs: `kill -KILL %d` ends it, and the next command starts another",
+		process, process);
+}
+
 static int daemon_connect(struct cli *cli, struct err *err)
 {
 	const struct settings *set = cli->settings;
@@ -27,6 +58,9 @@ static int daemon_connect(struct cli *cli, struct err *err)
 		.write_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
 		.answer_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
 		.quiet_ms = settings_duration(set, SETTING_HTTP_REQUEST_TIMEOUT),
+		.check_ms = cli->patience_ms + ping_patience(cli),
+		.still_there = daemon_still_there,
+		.context = cli,
 	};
 
 	struct places elsewhere = cli->places;

@@ -33,7 +33,7 @@ static bool ask_running(struct cli *cli, struct str target, struct json_doc *ret
 	if (r == ERR_NOT_FOUND)
 		return false;
 	if (r == 0) {
-		cli->daemon.limits = (struct http_client_limits){ patience, patience, patience, patience };
+		cli->daemon.limits = http_client_limits_all(patience);
 		r = request_whole(cli, &request, &status, &body, &err);
 	}
 	if (r == 0 && request_succeeded(status))

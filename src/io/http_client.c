@@ -39,8 +39,8 @@ static int wait_ms(uint64_t deadline)
 	return deadline - now > INT32_MAX ? INT32_MAX : (int)(deadline - now);
 }
 
-int http_client_wait(struct http_client *client, short events, uint64_t deadline, const char *what,
-		     struct err *err)
+static int wait_until(struct http_client *client, short events, uint64_t deadline, const char *what,
+		      struct err *err)
 {
 	struct pollfd watched = { .fd = client->fd, .events = events };
 	int n;
@@ -53,6 +53,23 @@ int http_client_wait(struct http_client *client, short events, uint64_t deadline
 	if (n == 0)
 		return err_set(err, ERR_TIMEOUT, "%s did not %s in time", client->peer, what);
 	return watched.revents;
+}
+
+int http_client_wait(struct http_client *client, short events, uint64_t deadline, const char *what,
+		     struct err *err)
+{
+	const struct http_client_limits *limits = &client->limits;
+
+	for (;;) {
+		uint64_t check = limits->still_there ? http_client_deadline(limits->check_ms) : UINT64_MAX;
+		int r = wait_until(client, events, check < deadline ? check : deadline, what, err);
+
+		if (r != ERR_TIMEOUT || check >= deadline)
+			return r;
+		r = limits->still_there(limits->context, err);
+		if (r < 0)
+			return r;
+	}
 }
 
 int http_client_receive(struct http_client *client, char *room, size_t n, uint64_t deadline, const char *what,

@@ -38,7 +38,19 @@ struct http_client_limits {
 	/* from the end of the request to the head of the answer; 0: as long as it takes */
 	uint64_t answer_ms;
 	uint64_t quiet_ms; /* between two arrivals of body bytes; 0: as long as it takes */
+	/* NULL, or asked each time that nothing has happened for check_ms: 0 to go on waiting, or why not */
+	uint64_t check_ms; /* 0: never */
+	int (*still_there)(void *context, struct err *err);
+	void *context;
 };
+
+/* The same patience with everything. */
+static inline struct http_client_limits http_client_limits_all(uint64_t ms)
+{
+	return (struct http_client_limits){
+		.connect_ms = ms, .write_ms = ms, .answer_ms = ms, .quiet_ms = ms
+	};
+}
 
 struct http_client_request {
 	struct str method, target;

@@ -356,6 +356,44 @@ static void test_time_outs(void **state)
 	script_stop(&script);
 }
 
+/* Says twice that the server is there. */
+static int ask(void *context, struct err *err)
+{
+	unsigned *asked = context;
+
+	return ++*asked < 3 ? 0 : err_set(err, ERR_TIMEOUT, "it has gone");
+}
+
+static void test_whoever_can_tell_is_asked_while_nothing_comes(void **state)
+{
+	struct script script = { .stays = true };
+	struct http_client_answer answer;
+	struct err err = { 0 };
+	unsigned asked = 0;
+
+	(void)state;
+	script_start(&script);
+	client.limits.check_ms = 1;
+	client.limits.still_there = ask;
+	client.limits.context = &asked;
+	assert_int_equal(http_client_send(&client, &get, &answer, &err), ERR_TIMEOUT);
+	assert_string_equal(err.message, "it has gone");
+	assert_int_equal(asked, 3);
+	script_stop(&script);
+
+	/* The limits end the waiting all the same. */
+	assert_int_equal(http_listen_unix(path, &listener, NULL), 0);
+	script = (struct script){ .stays = true };
+	script_start(&script);
+	client.limits.answer_ms = 1;
+	client.limits.check_ms = PATIENCE_MS;
+	client.limits.still_there = ask;
+	assert_int_equal(http_client_send(&client, &get, &answer, &err), ERR_TIMEOUT);
+	assert_non_null(strstr(err.message, "did not answer in time"));
+	assert_int_equal(asked, 3);
+	script_stop(&script);
+}
+
 /* Nobody accepts, so that nobody reads: sending stops for want of room. */
 static void test_write_times_out(void **state)
 {
@@ -671,6 +709,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bad_requests, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_connecting, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_time_outs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_whoever_can_tell_is_asked_while_nothing_comes, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(test_write_times_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_early_answer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
