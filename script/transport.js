@@ -195,20 +195,17 @@ async function request(method, path, headers, body, heard) {
 // What can stand in a header as it is.
 const isFieldValue = (text) => !/[\0-\x1f\x7f]|^\s|\s$/.test(text);
 
-// Says who asks: which instances of a server are used depends on it.
-const CALLER = {
-	'X-Mcpx-Run': 'MCPX_RUN',
-	'X-Mcpx-Session': 'MCPX_SESSION_ID',
-	'X-Mcpx-Parent-Session': 'MCPX_PARENT_SESSION_ID',
-	'X-Mcpx-Cwd': 'MCPX_CWD',
-};
-
+// Says who asks: which instances of a server are used depends on it. A run whose caller is nowhere has an empty MCPX_CWD; a saved client that runs by
+// itself has none, and is where it is.
 function callerHeaders() {
+	const caller = {
+		'X-Mcpx-Run': host.env('MCPX_RUN'),
+		'X-Mcpx-Session': host.env('MCPX_SESSION_ID'),
+		'X-Mcpx-Parent-Session': host.env('MCPX_PARENT_SESSION_ID'),
+		'X-Mcpx-Cwd': host.env('MCPX_CWD') ?? host.cwd(),
+	};
 	const headers = { 'X-Mcpx-Pid': host.pid };
-	for (const [field, name] of Object.entries(CALLER)) {
-		const value = host.env(name);
-		if (value && isFieldValue(value)) headers[field] = value;
-	}
+	for (const [field, value] of Object.entries(caller)) if (value && isFieldValue(value)) headers[field] = value;
 	return headers;
 }
 

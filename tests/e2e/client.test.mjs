@@ -1,5 +1,6 @@
 // What is generated for scripts, judged by those who read it: both runtimes, and deno's checker of types.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { start } from '../lib/command.mjs';
@@ -30,6 +31,19 @@ async function daemonWith(t, mcpServers) {
 	const check = (name, source) => start(scratch, deno, ['check', '--quiet', '--no-lock', scratch.write(name, source)]).finished;
 	return { scratch, daemon, at: daemon.socket, check };
 }
+
+test('a saved client is in the directory that it runs in', async (t) => {
+	const { at, scratch } = await daemonWith(t, { scripted: { ...scriptedServer(), mcpx: { scope: 'cwd', max: 8 } } });
+	scratch.write('client.mjs', (await get(at, '/v1/client.ts?plain=true')).text);
+	const file = scratch.write('pids.mjs', "import { scripted } from './client.mjs'; console.log(await scripted.pid(), await scripted.pid());");
+	const cwd = scratch.path('place');
+	fs.mkdirSync(cwd);
+	const pids = async (...words) => (await start(scratch, words[0], [...words.slice(1), file], { cwd, env: { MCPX_SOCKET: at } }).finished).stdout.trim().split(' ');
+	const [first, second] = await pids(node);
+	assert.match(first, /^\d+$/);
+	assert.equal(second, first);
+	assert.deepEqual(await pids(deno, 'run', '--allow-all'), [first, first]);
+});
 
 test('a saved client runs without a runner, in both runtimes', async (t) => {
 	const { at, scratch, daemon } = await daemonWith(t, { scripted: scriptedServer({ tools: odd }), files: filesystemServer(root) });
