@@ -136,8 +136,9 @@ static const struct command own_commands[] = {
 	  .summary = STR_INIT(
 		  "Print the script that makes a shell complete commands, flags, servers and tools."),
 	  .detail = STR_INIT(
-		  "For bash: source <(mcpx completion bash). For zsh: the same, or its output as _mcpx in a directory "
-		  "of fpath. For fish: mcpx completion fish > ~/.config/fish/completions/mcpx.fish."),
+		  "An installation under /usr or /usr/local has them where these shells look. Elsewhere, for bash: "
+		  "source <(mcpx completion bash). For zsh: the same, or its output as _mcpx in a directory of fpath. "
+		  "For fish: mcpx completion fish > ~/.config/fish/completions/mcpx.fish."),
 	  WITH_INPUTS(completion_inputs),
 	  .run = command_completion,
 	  .bare = true,

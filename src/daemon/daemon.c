@@ -610,7 +610,9 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 		return r;
 	if ((r = lock_file_take(&daemon->lock, daemon->places.lock.p, err)) < 0)
 		return r == ERR_BUSY
-			       ? err_prefix(err, r, "a daemon for these configuration files runs already")
+			       ? err_prefix(
+					 err, r,
+					 "a daemon for these configuration files runs already (`mcpx stop` ends it)")
 			       : r;
 	daemon_sweep(daemon);
 	descriptors_raise(DESCRIPTORS_MAX);
