@@ -95,6 +95,7 @@ void limits_of_hub(const struct settings *set, const struct places *places, cons
 		.list_ms = settings_duration(set, SETTING_CATALOG_WAIT),
 		.tools_max = (size_t)settings_int(set, SETTING_CATALOG_MAX_TOOLS),
 		.change_ms = settings_duration(set, SETTING_CATALOG_CHANGE_PAUSE),
+		.reads_max = (unsigned)settings_int(set, SETTING_CATALOG_READ_MAX),
 		.pages_max = (unsigned)settings_int(set, SETTING_CATALOG_MAX_PAGES),
 		.list_max = settings_bytes(set, SETTING_CATALOG_MAX_BYTES),
 		.seed = random_u64(),

@@ -286,6 +286,7 @@ void hub_adjust(struct hub *hub, const struct hub_limits *limits)
 	pool_adjust(hub->pool, &hub->limits.pool);
 	list_for_each(server, &hub->servers, node)
 		server_adjust(server);
+	refresh_begin_next(hub);
 	ready_ask_again(hub);
 	hub_read_unasked(hub);
 }
@@ -478,6 +479,7 @@ void hub_free(struct hub **freed)
 	prune_cancel(hub);
 	while (!list_empty(&hub->servers))
 		server_remove(list_first(&hub->servers, struct hub_server, node));
+	deferred_cancel(&hub->read_next);
 	deferred_cancel(&hub->told);
 	pool_free(&hub->pool);
 	eras_free(&hub->eras);

@@ -38,6 +38,7 @@ struct hub_limits {
 	uint64_t change_ms;   /* from one reading of a server that says its tools changed to the next */
 	uint64_t refresh_ms;  /* patience with one page of a server's list */
 	uint64_t list_ms;     /* patience of a call with the first list of its server; 0: it does not wait */
+	unsigned reads_max;   /* lists read at once of servers that have to be started for it */
 	size_t tools_max;     /* of one server */
 	unsigned pages_max;
 	size_t list_max; /* bytes of one server's list, also on disk */
@@ -91,6 +92,8 @@ struct hub {
 	struct list_node servers, calls, listeners, readies;
 	struct hub_eras *eras;
 	struct timer retry;
+	unsigned reading; /* lists, of those that limits.reads_max counts */
+	struct deferred read_next;
 	struct list_node saves;	 /* files being written */
 	struct hub_prune *prune; /* running, or NULL */
 	uint64_t generation;	 /* counts changes of any catalogue and of the set of servers */

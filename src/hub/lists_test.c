@@ -443,6 +443,93 @@ static void who_waits_for_the_first_list_may_go_away(void **state)
 	hub_scene_close(&scene);
 }
 
+/* -- turns ----------------------------------------------------------------------------------------------- */
+
+static const char five_servers[] =
+	"{\"mcpServers\":{"
+	"\"a\":{\"command\":\"@\",\"args\":[\"--tools\",\"1\",\"--gate\",\"~/gate\",\"--starts\",\"~/starts\"]},"
+	"\"b\":{\"command\":\"@\",\"args\":[\"--tools\",\"2\",\"--gate\",\"~/gate\",\"--starts\",\"~/starts\"]},"
+	"\"c\":{\"command\":\"@\",\"args\":[\"--tools\",\"3\",\"--gate\",\"~/gate\",\"--starts\",\"~/starts\"]},"
+	"\"d\":{\"command\":\"@\",\"args\":[\"--tools\",\"4\",\"--gate\",\"~/gate\",\"--starts\",\"~/starts\"]},"
+	"\"e\":{\"command\":\"@\",\"args\":[\"--tools\",\"5\",\"--gate\",\"~/gate\",\"--starts\",\"~/starts\"]}}}";
+
+static unsigned starting(void)
+{
+	struct hub_server *server;
+	unsigned count = 0;
+
+	list_for_each(server, &scene.hub->servers, node)
+		count += pool_group_live(server->group) > 0 && !server->snapshot;
+	return count;
+}
+
+static void lists_are_read_a_few_at_a_time(bool warm)
+{
+	int gate = gate_make("gate");
+	struct waiter all = { .done = 1 };
+
+	hub_scene_init(&scene);
+	scene.limits.warm = warm;
+	scene.limits.reads_max = 2;
+	hub_scene_open(&scene, five_servers);
+	if (!warm)
+		wait_for(&scene, &all, NULL, false, PLENTY_MS);
+	for (unsigned read = 0; read < 5; read++) {
+		AWAIT(starting() == (read < 4 ? 2 : 1));
+		assert_int_equal(scene.hub->reading, read < 4 ? 2 : 1);
+		gate_pass(gate);
+		AWAIT(snapshot_count(&scene) == read + 1);
+	}
+	AWAIT(all.done);
+	assert_int_equal(scene.hub->reading, 0);
+	hub_scene_close(&scene);
+	remove_in_scratch("gate");
+	close(gate);
+}
+
+static void lists_are_read_a_few_at_a_time_whoever_asks(void **state)
+{
+	(void)state;
+	lists_are_read_a_few_at_a_time(true);
+	lists_are_read_a_few_at_a_time(false);
+}
+
+static void who_is_asked_for_comes_first(void **state)
+{
+	struct hub_server *d;
+	struct waiter named;
+	struct caller c;
+	int gate = gate_make("gate");
+
+	(void)state;
+	hub_scene_init(&scene);
+	scene.limits.warm = true;
+	scene.limits.reads_max = 1;
+	scene.limits.pool.close_ms = scene.limits.pool.term_ms = 1;
+	hub_scene_open(&scene, five_servers);
+	AWAIT(starting() == 1);
+	assert_int_equal(pool_group_live(server_named(&scene, "a")->group), 1);
+	/* One that is named does not wait for its turn, nor does a call. */
+	wait_for(&scene, &named, "e", false, PLENTY_MS);
+	assert_int_equal(pool_group_live(server_named(&scene, "e")->group), 1);
+	call(&c, &scene, "c", "pid", "{}");
+	assert_int_equal(pool_group_live(server_named(&scene, "c")->group), 1);
+	d = server_named(&scene, "d");
+	assert_int_equal(pool_group_live(server_named(&scene, "b")->group) + pool_group_live(d->group), 0);
+	/* As of a server that nobody knows yet, while b is known from the cache. */
+	refresh_hurry(d, false);
+	for (unsigned read = 0; read < 5; read++)
+		gate_pass(gate);
+	AWAIT(named.done && c.done);
+	call_end(&c);
+	all_ready(&scene);
+	assert_true(str_find(buf_str(&scene.events), STR("server.start d")) <
+		    str_find(buf_str(&scene.events), STR("server.start b")));
+	assert_int_equal(snapshot_count(&scene), 5);
+	hub_scene_close(&scene);
+	close(gate);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +552,8 @@ int main(void)
 		IN_HUB(a_warm_hub_reads_and_retries_by_itself),
 		IN_HUB(a_list_that_fails_is_asked_for_less_and_less),
 		IN_HUB(a_warm_hub_reads_what_a_reload_brings),
+		IN_HUB(lists_are_read_a_few_at_a_time_whoever_asks),
+		IN_HUB(who_is_asked_for_comes_first),
 		IN_HUB(a_server_that_was_never_seen_knows_each_name_too),
 		IN_HUB(a_list_that_does_not_come_holds_up_no_second_call),
 		IN_HUB(who_waits_for_the_first_list_may_go_away),

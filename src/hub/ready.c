@@ -78,9 +78,13 @@ static void ready_ask(const struct hub_ready *ready, bool fresh)
 {
 	struct hub_server *server;
 
-	list_for_each(server, &ready->hub->servers, node)
-		if (is_wanted(ready, server) && (fresh || (!server->snapshot && !server->refresh)))
+	list_for_each(server, &ready->hub->servers, node) {
+		if (!is_wanted(ready, server) || (!fresh && server->snapshot))
+			continue;
+		if (fresh || !server->refresh)
 			refresh_begin(server, NULL);
+		refresh_hurry(server, ready->wait.only.n);
+	}
 }
 
 void ready_ask_again(struct hub *hub)

@@ -11,6 +11,9 @@ struct hub_refresh {
 	struct instance *instance;
 	struct mcp_listing listing;
 	struct arena arena; /* of the scope key */
+	bool queued;	    /* its turn has not come; */
+	bool asked;	    /* somebody waits for it */
+	bool counted;	    /* in hub->reading */
 };
 
 /* -- on disk --------------------------------------------------------------------------------------------- */
@@ -69,16 +72,27 @@ static void refresh_save(struct hub_server *server)
 
 /* -- one refresh ----------------------------------------------------------------------------------------- */
 
+static void refresh_turn(struct deferred *deferred)
+{
+	refresh_begin_next(container_of(deferred, struct hub, read_next));
+}
+
 static void refresh_free(struct hub_refresh *refresh)
 {
 	struct hub_server *server = refresh->server;
+	struct hub *hub = server->hub;
 
 	server->refresh = NULL;
+	/* Later: a reload that ends one is not done with the others yet. */
+	if (refresh->counted) {
+		hub->reading--;
+		loop_defer(hub->loop, &hub->read_next, refresh_turn);
+	}
 	mcp_listing_release(&refresh->listing);
 	pool_acquire_cancel(&refresh->acquire);
 	pool_release(&refresh->instance);
 	arena_release(&refresh->arena);
-	loop_free_later(server->hub->loop, refresh);
+	loop_free_later(hub->loop, refresh);
 	hub_server_drop(&server);
 }
 
@@ -193,13 +207,70 @@ static void refresh_acquired(struct pool_acquire *acquire, struct instance *inst
 		refresh_list(refresh);
 }
 
+static void refresh_acquire(struct hub_refresh *refresh)
+{
+	const struct hub_server *server = refresh->server;
+	struct hub_caller nobody = { 0 };
+
+	refresh->queued = false;
+	refresh->counted = true;
+	server->hub->reading++;
+	pool_acquire_start(
+		&refresh->acquire, server->group,
+		hub_scope_key(pool_group_scope(server->group), &nobody, STR("catalogue"), &refresh->arena),
+		-1, server->hub->limits.refresh_ms, refresh_acquired, refresh);
+}
+
+static void refresh_through(struct hub_refresh *refresh, struct instance *instance)
+{
+	refresh->queued = false;
+	instance_hold(instance);
+	refresh->instance = instance;
+	refresh_list(refresh);
+}
+
+/* -- whose turn it is ------------------------------------------------------------------------------------ */
+
+/* Starting hundreds of servers in one turn of the loop would keep everybody else waiting. */
+void refresh_begin_next(struct hub *hub)
+{
+	while (!hub->stopping && hub->reading < hub->limits.reads_max) {
+		struct hub_refresh *next = NULL;
+		struct hub_server *server;
+
+		list_for_each(server, &hub->servers, node) {
+			struct hub_refresh *refresh = server->refresh;
+
+			if (refresh && refresh->queued && (!next || (refresh->asked && !next->asked)))
+				next = refresh;
+		}
+		if (!next)
+			return;
+		refresh_acquire(next);
+	}
+}
+
+void refresh_hurry(struct hub_server *server, bool now)
+{
+	struct hub_refresh *refresh = server->refresh;
+
+	if (!refresh || !refresh->queued)
+		return;
+	refresh->asked = true;
+	if (now)
+		refresh_acquire(refresh);
+}
+
 void refresh_begin(struct hub_server *server, struct instance *instance)
 {
 	struct hub_refresh *refresh;
-	struct hub_caller nobody = { 0 };
 
 	if (!server->group || !server->config || server->hub->stopping)
 		return;
+	if (server->refresh && server->refresh->queued && instance) {
+		refresh_through(server->refresh, instance);
+		return;
+	}
 	if (server->refresh) {
 		/* A refresh that waits for an instance will see what is new anyway. */
 		server->again = server->refresh->instance != NULL;
@@ -211,15 +282,11 @@ void refresh_begin(struct hub_server *server, struct instance *instance)
 	server->refresh = refresh;
 	server->users++;
 	if (instance) {
-		instance_hold(instance);
-		refresh->instance = instance;
-		refresh_list(refresh);
+		refresh_through(refresh, instance);
 		return;
 	}
-	pool_acquire_start(
-		&refresh->acquire, server->group,
-		hub_scope_key(pool_group_scope(server->group), &nobody, STR("catalogue"), &refresh->arena),
-		-1, server->hub->limits.refresh_ms, refresh_acquired, refresh);
+	refresh->queued = true;
+	refresh_begin_next(server->hub);
 }
 
 static void refresh_read_change(struct hub_server *server, struct instance *instance)

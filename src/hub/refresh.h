@@ -7,9 +7,15 @@
 #include "base/base.h"
 #include "hub/hub.h"
 
-/* Reads the tools of `server` through `instance`, or when that is NULL through one that is acquired for it.
- * At most one refresh of a server runs: while it does, asking again makes it run once more afterwards. */
+/* Reads the tools of `server` through `instance`, or when that is NULL through one that is acquired for it,
+ * which may have to wait for its turn: no more than limits.reads_max are acquired at once. At most one
+ * refresh of a server runs: while it does, asking again makes it run once more afterwards. */
 void refresh_begin(struct hub_server *server, struct instance *instance);
+/* Somebody waits for the refresh of `server`, if there is one: its turn comes before those that the hub does
+ * by itself, or is now. */
+void refresh_hurry(struct hub_server *server, bool now);
+/* Begins those whose turn it is, after the limit has changed. */
+void refresh_begin_next(struct hub *hub);
 /* `instance`, which may be NULL, tells that the tools of `server` have changed. A server that tells so again
  * and again is read once in change_ms. */
 void refresh_changed(struct hub_server *server, struct instance *instance);

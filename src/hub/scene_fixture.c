@@ -67,6 +67,7 @@ void hub_scene_init(struct hub_scene *scene)
 			    .refresh_ms = PLENTY_MS,
 			    .list_ms = PLENTY_MS,
 			    .change_ms = 1,
+			    .reads_max = 100,
 			    .tools_max = 1000,
 			    .pages_max = 100,
 			    .list_max = TEXT_MAX,
