@@ -404,6 +404,28 @@ static bool is_given(const struct arguments *arguments, size_t at)
 	       (input->place != INPUT_PATH || arguments->values[at].text.n > 0);
 }
 
+/* Whether what was typed can be a parameter of a route: a segment that io/http_target.h takes. */
+static bool is_segment(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+
+		if (c == '/' || c == '\\' || c < ' ' || c == 0x7f)
+			return false;
+	}
+	return !str_eq(text, STR(".")) && !str_eq(text, STR(".."));
+}
+
+static int check_segment(const struct operation_input *input, struct str text, struct err *err)
+{
+	if (input->place != INPUT_PATH || is_segment(text))
+		return 0;
+	return err_set(
+		err, ERR_INVALID,
+		"%s is no %.*s: none has a slash, a backslash or a control character in it, or is a dot or two",
+		QUOTE(text), STR_ARG(input->value));
+}
+
 int arguments_check(const struct arguments *arguments, struct err *err)
 {
 	const struct command *command = arguments->command;
@@ -411,6 +433,8 @@ int arguments_check(const struct arguments *arguments, struct err *err)
 	for (size_t i = 0; i < command->input_count; i++) {
 		const struct operation_input *input = &command->inputs[i];
 
+		if (arguments->values[i].input && check_segment(input, arguments->values[i].text, err) < 0)
+			return err->code;
 		if (!input->required || input->command == INPUT_NOT_ON_COMMAND_LINE || is_given(arguments, i))
 			continue;
 		return err_set(err, ERR_INVALID, "`mcpx %.*s` needs %.*s: %.*s", STR_ARG(command->words),

@@ -313,6 +313,11 @@ static void test_mistakes(void **state)
 	assert_refused("mcpx call --timeout-ms 99999999999999999999 a.b",
 		       "--timeout-ms: \"99999999999999999999\" is too large");
 	assert_refused("mcpx artifact get ", "`mcpx artifact get` needs ID: its handle");
+#define NO_SEGMENT "none has a slash, a backslash or a control character in it, or is a dot or two"
+	assert_refused("mcpx artifact get a/b", "\"a/b\" is no ID: " NO_SEGMENT);
+	assert_refused("mcpx artifact delete ..", "\"..\" is no ID: " NO_SEGMENT);
+	assert_refused("mcpx artifact get a\\b", "\"a\\\\b\" is no ID: " NO_SEGMENT);
+	assert_refused("mcpx settings get a\tb", "\"a\\tb\" is no SETTING: " NO_SEGMENT);
 	assert_refused("mcpx settings set  1", "`mcpx settings set` needs SETTING: such as pool.callTimeout");
 	assert_refused("mcpx search --limit many x", "--limit is a whole number, not \"many\"");
 	assert_refused("mcpx search --limit 0 x", "--limit is at least 1, not \"0\"");
