@@ -436,8 +436,12 @@ void instance_doubt(struct instance *instance, struct err *err)
 {
 	char waited[DURATION_TEXT_MAX];
 
-	if (instance->state != INSTANCE_READY || instance->retired)
+	if (instance->state != INSTANCE_READY)
 		return;
+	if (instance->retired) {
+		err_append(err, "; it is replaced: %s", instance->retired);
+		return;
+	}
 	if (!timer_running(&instance->doubt))
 		instance_ping(instance);
 	err_append(err, "; if it does not answer a ping within %.*s it is replaced",

@@ -150,8 +150,9 @@ static void who_has_more_patience_keeps_the_silent_one(void **state)
 		"no instance became free within 30ms: files#1 gets no new calls and has not ended those it "
 		"has (it did not answer a ping after a call timed out)");
 	assert_int_equal(held.done + next.done, 0);
-	hub_call_cancel(&held.call, STR(""));
-	call_end(&held);
+	timer_start(&held.call.upstream.idle, stage_loop, 0, held.call.upstream.idle.done);
+	expect_error(&held, ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN,
+		     "; it is replaced: it did not answer a ping after a call timed out");
 	AWAIT(next.done);
 	assert_int_equal(next.outcome, MCP_ANSWERED);
 	assert_lacks(buf_cstr(&next.result), before);
