@@ -11,6 +11,8 @@
 #include "exec/report.h"
 #include "exec/run.h"
 #include "exec/run_limits.h"
+#include "mcp/jsonrpc.h"
+#include "text/utf8.h"
 
 struct exec_operation {
 	struct api_call *call;
@@ -23,10 +25,17 @@ struct exec_operation {
 	struct exec_text text;	    /* of a stream of text */
 	struct long_text long_text; /* the report, for a model, when it is too long for one */
 	struct http_stream stream;
-	struct timer ping; /* of a stream of events */
+	struct timer ping; /* of a stream of events, or of a client that is told of progress */
 	bool streaming;	   /* the answer has begun */
 	bool events;	   /* as events, not lines */
 	bool own_session;  /* made up for this run */
+	uint64_t steps;	   /* of progress that were told */
+	uint64_t step_at;  /* loop_now() of the last that the script made; 0: there was none */
+};
+
+enum {
+	STEP_TEXT_MAX = 200, /* bytes of what is said about one: the script's log has the rest */
+	STEP_PAUSE_MS = 20,  /* from one to the next, at the least */
 };
 
 static struct exec_operation *operation_of(const struct exec_delivery *delivery)
@@ -261,12 +270,68 @@ static void end_stream(struct exec_delivery *delivery)
 
 static const struct exec_delivery_events stream_delivery = { .deliver = stream_frame, .ended = end_stream };
 
+/* -- progress -------------------------------------------------------------------------------------------- */
+
+static void tell_step(struct exec_operation *op, struct str what);
+
+/* A client that waits for a call only so long waits on when it hears something. */
+static void tell_running(struct timer *timer)
+{
+	tell_step(container_of(timer, struct exec_operation, ping), STR("still running"));
+}
+
+static void await_step(struct exec_operation *op)
+{
+	const struct api_call *call = op->call;
+
+	if (call->mcp && call->mcp->progress_token.n)
+		timer_start(&op->ping, call->api->loop,
+			    settings_duration(call->api->settings, SETTING_TRANSPORT_SSE_KEEP_ALIVE),
+			    tell_running);
+}
+
+static void tell_step(struct exec_operation *op, struct str what)
+{
+	char number[sizeof("18446744073709551615")];
+	struct mcp_progress progress = { .message = utf8_cut(what, STEP_TEXT_MAX) };
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)++op->steps);
+	progress.progress = str_of(number);
+	mcp_call_progress(op->call->mcp, &progress);
+	await_step(op);
+}
+
+static struct str name_of_call(struct str value, struct arena *arena)
+{
+	struct jsonrpc_members members = { 0 };
+
+	(void)jsonrpc_members(value, arena, &members, NULL);
+	return arena_concat(arena, jsonrpc_member_str(&members, STR("server"), arena), STR("."),
+			    jsonrpc_member_str(&members, STR("tool"), arena));
+}
+
+static void tell_progress(struct exec_operation *op, const struct exec_frame *frame)
+{
+	uint64_t now = loop_now(op->call->api->loop);
+	_cleanup_arena_ struct arena arena = { 0 };
+
+	if (frame->kind != EXEC_FRAME_LOG && frame->kind != EXEC_FRAME_CALL)
+		return;
+	if (op->step_at && now - op->step_at < STEP_PAUSE_MS)
+		return;
+	op->step_at = now;
+	arena_init(&arena, 0);
+	tell_step(op, frame->kind == EXEC_FRAME_LOG ? frame->text : name_of_call(frame->value, &arena));
+}
+
 /* -- the run --------------------------------------------------------------------------------------------- */
 
 static void run_frame(struct exec_run *run, const struct exec_frame *frame)
 {
 	struct exec_operation *op = run->owner;
 
+	if (op->call->mcp && op->call->mcp->progress_token.n)
+		tell_progress(op, frame);
 	exec_delivery_take(&op->delivery, frame);
 }
 
@@ -338,6 +403,7 @@ static void start_run(struct exec_operation *op, struct str client)
 	if (options->has_timeout)
 		spec.limits.timeout_ms = options->timeout_ms;
 	exec_run_start(&op->run, api->loop, &spec, &run_events, op);
+	await_step(op);
 	/* Frames are delivered after the run is over, too. */
 	op->delivery.session = arena_copy(call->arena, op->run.session);
 }

@@ -183,3 +183,23 @@ async function startFull(t, scratch) {
 	await assert.rejects(full.callTool({ name: 'error', arguments: { text: 'it says no' } }), (error) => /it says no/.test(error.message) && error.data.seen);
 	await assert.rejects(full.callTool({ name: 'broken__x', arguments: {} }), (error) => error.code === -32603);
 }
+
+test('who asked for progress hears what a script does, and that it still runs', async (t) => {
+	const { scratch, url } = await endpoint(t, { env: { MCPX_TRANSPORT_SSE_KEEP_ALIVE: '20ms' } });
+	const client = await httpClient(scratch, url);
+	const go = scratch.path('go');
+	const heard = [];
+	const pause = 'await new Promise((resolve) => setTimeout(resolve, 30));';
+	const source = `log.info('counted {n}', { n: 3 }); ${pause} await scripted.echo({ text: 'x' }); ${pause}
+		{ const { existsSync } = await import('node:fs'); while (!existsSync(${JSON.stringify(go)})) ${pause} } return 'done'`;
+	const onprogress = ({ progress, message }) => {
+		heard.push({ progress, message });
+		// It has told all that it does when it says several times in a row that it runs.
+		if (heard.slice(-3).every((step) => step.message === 'still running') && heard.some((step) => step.message === 'scripted.echo')) scratch.write('go', '');
+	};
+	const { content } = await client.callTool({ name: 'mcpx_exec', arguments: { source } }, undefined, { onprogress });
+	assert.match(content[0].text, /\ndone\n$/);
+	assert.deepEqual(heard.map(({ progress }) => progress), heard.map((_, i) => i + 1));
+	const messages = heard.map(({ message }) => message).filter((message) => message !== 'still running');
+	assert.deepEqual(messages, ['counted 3', 'scripted.echo']);
+});
