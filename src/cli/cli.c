@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/help.h"
+#include "cli/reach.h"
 #include "cli/show.h"
 #include "json/writer.h"
 
@@ -117,14 +118,27 @@ static void look_for_json(struct cli *cli, int argc, char **argv)
 		(void)settings_add_flag(cli->settings, STR(""), argv[i], NULL, &used, NULL);
 }
 
+/* `fault` is that a file cannot be taken. A daemon that has read it before goes on with what it had, and can
+ * be asked; false when none runs. */
+static bool reach_without_file(struct cli *cli, const struct err *fault)
+{
+	if (cli->arguments.command->needs_files ||
+	    settings_load_lenient(cli->settings, &cli->config, &cli->environment, cli->cwd, NULL) < 0 ||
+	    places_find(&cli->places, cli->settings, cli->config, &cli->environment, &cli->arena, NULL) < 0 ||
+	    daemon_reach_running(cli, NULL) == ERR_NOT_FOUND)
+		return false;
+	http_client_close(&cli->daemon); /* the command makes its own */
+	cli_note(cli, "%s; the daemon goes on with what it has", fault->message);
+	return true;
+}
+
 static int cli_load(struct cli *cli, struct err *err)
 {
 	int r = settings_load(cli->settings, &cli->config, &cli->environment, cli->cwd, err);
 
-	if (r == 0)
-		r = places_find(&cli->places, cli->settings, cli->config, &cli->environment, &cli->arena,
-				err);
-	return r;
+	if (r < 0)
+		return reach_without_file(cli, err) ? 0 : r;
+	return places_find(&cli->places, cli->settings, cli->config, &cli->environment, &cli->arena, err);
 }
 
 static int run_command(struct cli *cli)

@@ -33,6 +33,7 @@ struct command {
 	/* Needs neither settings nor configuration, so that it also works when those are broken. */
 	bool bare;
 	bool starts_no_daemon; /* asks a running daemon, and never starts one */
+	bool needs_files;      /* is about the configuration files, so that one which is broken ends it */
 };
 
 /* Every command, in the order of the help. */

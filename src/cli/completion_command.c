@@ -45,7 +45,8 @@ static bool find_places(struct inquiry *inquiry, struct places *places)
 
 	inquiry->set = settings_new();
 	completion_add_flags(inquiry->set, inquiry->line, inquiry->context);
-	return settings_load(inquiry->set, &inquiry->config, &cli->environment, cli->cwd, NULL) == 0 &&
+	return settings_load_lenient(inquiry->set, &inquiry->config, &cli->environment, cli->cwd, NULL) ==
+		       0 &&
 	       places_find(places, inquiry->set, inquiry->config, &cli->environment, &cli->arena, NULL) == 0;
 }
 

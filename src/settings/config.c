@@ -45,14 +45,26 @@ static void loader_init(struct config_loader *l, struct config *config, const st
 	map_init(&l->names, 0);
 }
 
+/* The settings of a file that fails are not taken by half. */
+static int take_file(struct config_loader *l, struct config_file *file, struct err *err)
+{
+	struct config_setting **tail = l->setting_tail;
+	int r = file->absent ? 0 : config_take(l, file, err);
+
+	if (r == 0)
+		return 0;
+	*tail = NULL;
+	l->setting_tail = tail;
+	return config_file_failed(l, file, r);
+}
+
 /* What the files that were found say. Texts and documents are not needed any more afterwards. */
 static int take_files(struct config_loader *l, struct config *config, struct err *err)
 {
 	int r = 0;
 
 	for (struct config_file *file = l->contents->files; file && r == 0; file = file->next)
-		if (!file->absent)
-			r = config_take(l, file, err);
+		r = take_file(l, file, err);
 	if (r == 0)
 		config_merge(l, config);
 	for (struct config_file *file = l->contents->files; file; file = file->next)
@@ -60,14 +72,15 @@ static int take_files(struct config_loader *l, struct config *config, struct err
 	return r;
 }
 
-int config_load(struct config **ret_config, const struct settings *set, const struct environment *environment,
-		struct str cwd, struct err *err)
+static int load(struct config **ret_config, const struct settings *set, const struct environment *environment,
+		struct str cwd, bool lenient, struct err *err)
 {
 	struct config *config = config_new();
 	struct config_loader l;
 	int r;
 
 	loader_init(&l, config, set, environment, cwd);
+	l.lenient = lenient;
 	r = config_search(&l, err);
 	if (r == 0)
 		r = take_files(&l, config, err);
@@ -77,6 +90,18 @@ int config_load(struct config **ret_config, const struct settings *set, const st
 	else
 		*ret_config = config;
 	return r;
+}
+
+int config_load(struct config **ret_config, const struct settings *set, const struct environment *environment,
+		struct str cwd, struct err *err)
+{
+	return load(ret_config, set, environment, cwd, false, err);
+}
+
+int config_load_lenient(struct config **ret_config, const struct settings *set,
+			const struct environment *environment, struct str cwd, struct err *err)
+{
+	return load(ret_config, set, environment, cwd, true, err);
 }
 
 /* Keeps the place of a file that is gone, so that it is noticed when it is back. */

@@ -95,6 +95,11 @@ struct config {
 int config_load(struct config **ret_config, const struct settings *set, const struct environment *environment,
 		struct str cwd, struct err *err);
 
+/* The same for who only looks for the daemon of these files, which is known by their paths. One that cannot
+ * be read or taken counts as empty; where it had a paths.config, what the other files say is the list. */
+int config_load_lenient(struct config **ret_config, const struct settings *set,
+			const struct environment *environment, struct str cwd, struct err *err);
+
 /* Reads the files of `old` again, in the same order; one that vanished counts as empty. `old` stays as it
  * is. */
 int config_reload(struct config **ret_config, const struct config *old, const struct settings *set,

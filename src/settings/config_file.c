@@ -2,10 +2,15 @@
 #include "settings/config_private.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "base/quote.h"
 #include "io/files.h"
+
+enum {
+	STEPS_MAX = 40, /* from a path to what is there of it: as many as Linux follows links */
+};
 
 bool config_stamp_of(struct str path, struct config_stamp *ret_stamp)
 {
@@ -140,12 +145,61 @@ static int parse_file(struct config_file *file, struct err *err)
 	return 0;
 }
 
-/* With symbolic links resolved; the path itself when that fails, which reading the file then explains. */
-static struct str real_path(struct str path, struct arena *arena)
+/* Where the link at `path` leads to; empty when it is none. */
+static struct str link_target(struct str path, struct arena *arena)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(path.p, target, sizeof(target));
+
+	if (n <= 0 || (size_t)n == sizeof(target))
+		return STR("");
+	if (target[0] == '/')
+		return arena_copy(arena, str_make(target, (size_t)n));
+	return arena_concat(arena, directory_of(path), STR("/"), str_make(target, (size_t)n));
+}
+
+/* With symbolic links resolved. Of what is gone, as it would be if it was there: a daemon that has it is
+ * known by that. `steps` up or along a link are taken at the most; the path itself when it takes more. */
+static struct str real_path(struct str path, unsigned steps, struct arena *arena)
 {
 	_cleanup_free_ char *real = realpath(path.p, NULL);
+	struct str target, directory;
 
-	return real ? arena_copy(arena, str_of(real)) : path;
+	if (real)
+		return arena_copy(arena, str_of(real));
+	directory = arena_copy(arena, directory_of(path));
+	if (steps == 0 || directory.n <= 1)
+		return path;
+	target = link_target(path, arena);
+	if (target.n > 0)
+		return real_path(target, steps - 1, arena);
+	directory = real_path(directory, steps - 1, arena);
+	return arena_concat(arena, directory, STR("/"), str_from(path, str_find_last_char(path, '/') + 1));
+}
+
+static int read_contents(const struct config_loader *l, struct config_file *file, struct err *err)
+{
+	int r;
+
+	/* The stamp first: a change between the two is noticed as a change later, and not missed. */
+	if (!config_stamp_of(file->path, &file->stamp))
+		return err_errno(err, "cannot read the configuration file %s", file->path.p);
+	r = file_read(file->path.p, settings_bytes(l->set, SETTING_PLUMBING_CONFIG_LIMIT), &file->text, err);
+	if (r < 0)
+		return err_prefix(err, r, "configuration");
+	file->hash = hash_str(file->text, 0);
+	r = parse_file(file, err);
+	if (r < 0)
+		config_file_release(file);
+	return r;
+}
+
+int config_file_failed(const struct config_loader *l, struct config_file *file, int code)
+{
+	if (!l->lenient)
+		return code;
+	file->absent = true;
+	return 0;
 }
 
 int config_file_read(struct config_loader *l, struct str path, struct config_file **ret_file, struct err *err)
@@ -155,22 +209,14 @@ int config_file_read(struct config_loader *l, struct str path, struct config_fil
 
 	file->spots = arena_new(l->arena, struct spot_finder);
 	file->path = arena_copy(l->arena, path);
-	file->real = real_path(file->path, l->arena);
+	file->real = real_path(file->path, STEPS_MAX, l->arena);
 	file->base = arena_copy(l->arena, base_of(file->path));
-	/* The stamp first: a change between the two is noticed as a change later, and not missed. */
-	if (!config_stamp_of(file->path, &file->stamp))
-		return err_errno(err, "cannot read the configuration file %s", file->path.p);
-	r = file_read(file->path.p, settings_bytes(l->set, SETTING_PLUMBING_CONFIG_LIMIT), &file->text, err);
+	r = read_contents(l, file, err);
 	if (r < 0)
-		return err_prefix(err, r, "configuration");
-	file->hash = hash_str(file->text, 0);
-	r = parse_file(file, err);
-	if (r < 0) {
-		config_file_release(file);
-		return r;
-	}
-	*ret_file = file;
-	return 0;
+		r = config_file_failed(l, file, r);
+	if (r == 0)
+		*ret_file = file;
+	return r;
 }
 
 void config_file_release(struct config_file *file)

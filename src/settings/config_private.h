@@ -33,7 +33,7 @@ struct config_file {
 	struct str base;       /* the directory that it speaks for: relative paths in it start here */
 	struct config_stamp stamp;
 	uint64_t hash; /* of the text */
-	bool absent;   /* gone when the configuration was read again: empty, until it is back */
+	bool absent; /* counts as empty: gone when it was read again, or what a lenient loader cannot take */
 	struct str text;
 	struct json_doc doc;
 	struct spot_finder *spots; /* in text */
@@ -98,6 +98,7 @@ struct config_loader {
 	const struct settings *set;
 	const struct environment *environment;
 	struct str cwd;
+	bool lenient; /* config_load_lenient() */
 	struct expander expander;
 	struct arena *arena;
 	struct config_contents *contents;
@@ -112,10 +113,13 @@ struct config_loader {
 /* -- config_file.c --------------------------------------------------------------------------------------- */
 
 /* Reads and parses the file at `path`: an object at its root, or ERR_INVALID with line and column. Release it
- * with config_file_release(). */
+ * with config_file_release(). For a lenient loader one that fails is there all the same, and absent. */
 int config_file_read(struct config_loader *l, struct str path, struct config_file **ret_file,
 		     struct err *err);
 void config_file_release(struct config_file *file);
+
+/* What becomes of the error `code` in a file: for a lenient loader it is none, and the file is absent. */
+int config_file_failed(const struct config_loader *l, struct config_file *file, int code);
 
 /* The stamp of what is at `path` now; false when there is nothing. */
 bool config_stamp_of(struct str path, struct config_stamp *ret_stamp);

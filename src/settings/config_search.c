@@ -255,6 +255,8 @@ static int visit(struct search *s, struct candidate *candidate, struct err *err)
 	l->file_tail = &file->next;
 	r = consider_list(s, candidate, file, &note, err);
 	if (r < 0)
+		r = config_file_failed(l, file, r);
+	if (r < 0)
 		return r;
 	note_source(l, candidate, file, true, note);
 	return 0;

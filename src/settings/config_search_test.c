@@ -201,6 +201,95 @@ static void a_file_of_somebody_else_is_not_found_by_searching(void **state)
 			    "not read: it belongs to another user; name it with --config to read it");
 }
 
+/* -- for who looks for a daemon that runs ---------------------------------------------------------------- */
+
+static void finds(struct world *w, const char *cwd)
+{
+	config_free(&w->config);
+	settings_free(&w->set);
+	w->set = settings_new();
+	if (settings_load_lenient(w->set, &w->config, &w->environment, scratch_path(&w->scratch, cwd),
+				  &w->err) < 0)
+		fail_msg("%s", w->err.message);
+}
+
+static void a_file_that_cannot_be_taken_keeps_its_place_and_says_nothing(void **state)
+{
+	static const char *const faults[] = {
+		"{\"search\":{\"limit\":3},",				  /* no JSON */
+		"[]",							  /* no object */
+		"{\"search\":{\"limit\":3},\"pool\":{\"max\":\"many\"}}", /* a wrong value behind a good one */
+		"{\"search\":{\"limit\":3},\"paths\":{\"config\":5}}",	  /* no list */
+		"{\"search\":{\"limit\":3},\"paths\":{\"config\":[\".mcpx.json\"]}}", /* a circle */
+	};
+	struct world *w = *state;
+
+	scratch_write(&w->scratch, "a/.mcpx.json", "{\"search\":{\"limit\":7},\"pool\":{\"max\":2}}");
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+		scratch_write(&w->scratch, "a/b/.mcpx.json", faults[i]);
+		assert_true(search_from(w, "a/b") < 0);
+		finds(w, "a/b");
+		are_loaded(w, "a/b/.mcpx.json|a/.mcpx.json");
+		assert_string_equal(source(w, "a/b/.mcpx.json")->real.p, at_root(w, "@/a/b/.mcpx.json"));
+		assert_int_equal(settings_int(w->set, SETTING_SEARCH_LIMIT), 7);
+		assert_int_equal(settings_int(w->set, SETTING_POOL_MAX), 2);
+	}
+}
+
+static void a_broken_file_is_one_file_whatever_names_it(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->scratch, "a/.mcpx.json", "{\"paths\":{\"config\":[\"link.json\",\"real.json\"]}}");
+	scratch_write(&w->scratch, "a/real.json", "{");
+	assert_int_equal(symlink("real.json", scratch_path(&w->scratch, "a/link.json").p), 0);
+	finds(w, "a");
+	are_loaded(w, "a/.mcpx.json|a/link.json");
+}
+
+static void keys_that_are_refused_do_not_matter_for_finding(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(load_text(w, "{\"plumbing\":{\"strictUnknownKeys\":true},\"colour\":1}"),
+			 ERR_INVALID);
+	finds(w, "one");
+	are_loaded(w, "one/mcpx.json");
+}
+
+/* The one file, named by the environment, is known by the path `real`. */
+static void is_real(struct world *w, const char *name, const char *real)
+{
+	w->environment.entries = (const char *const *)arena_array(&w->scratch.arena, const char *, 16);
+	set_variable(w, "MCPX_CONFIG", scratch_path(&w->scratch, name));
+	finds(w, "home");
+	assert_int_equal(w->config->source_count, 1);
+	assert_string_equal(w->config->sources[0].path.p, scratch_path(&w->scratch, name).p);
+	assert_string_equal(w->config->sources[0].real.p, at_root(w, real));
+}
+
+static void links_to(struct world *w, const char *name, const char *target)
+{
+	assert_int_equal(symlink(target, scratch_path(&w->scratch, name).p), 0);
+}
+
+/* As its path was resolved while it was there. */
+static void a_named_file_that_is_gone_is_known_by_where_it_was(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->scratch, "real/other.json", "{}");
+	links_to(w, "link", "real");
+	links_to(w, "real/relative.json", "../link/gone.json");
+	links_to(w, "real/absolute.json", scratch_path(&w->scratch, "link/gone.json").p);
+	links_to(w, "real/round.json", "round.json");
+	is_real(w, "link/gone.json", "@/real/gone.json");
+	is_real(w, "link/relative.json", "@/real/gone.json");
+	is_real(w, "link/absolute.json", "@/real/gone.json");
+	is_real(w, "link/none/at/all.json", "@/real/none/at/all.json");
+	is_real(w, "link/round.json", "@/link/round.json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +305,10 @@ int main(void)
 		IN_WORLD(a_circle_is_refused_where_it_closes),
 		IN_WORLD(a_file_is_read_once_whatever_names_it),
 		IN_WORLD(a_file_of_somebody_else_is_not_found_by_searching),
+		IN_WORLD(a_file_that_cannot_be_taken_keeps_its_place_and_says_nothing),
+		IN_WORLD(a_broken_file_is_one_file_whatever_names_it),
+		IN_WORLD(keys_that_are_refused_do_not_matter_for_finding),
+		IN_WORLD(a_named_file_that_is_gone_is_known_by_where_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

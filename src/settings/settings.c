@@ -295,6 +295,14 @@ static const struct config_ignored_key *first_unclaimed(const struct config *con
 	return NULL;
 }
 
+static void take_config(struct settings *set, const struct config *config, bool running)
+{
+	drop_files(set, !running);
+	append_file_layers(set, config, running);
+	if (running)
+		note_pending(set, config);
+}
+
 int settings_add_config(struct settings *set, const struct config *config, bool running, struct err *err)
 {
 	const struct config_ignored_key *key = first_unclaimed(config);
@@ -303,10 +311,7 @@ int settings_add_config(struct settings *set, const struct config *config, bool 
 		return err_set(err, ERR_INVALID,
 			       "%s:%u:%u: unknown key %s (plumbing.strictUnknownKeys makes that an error)",
 			       key->file.p, key->line, key->column, key->key.p);
-	drop_files(set, !running);
-	append_file_layers(set, config, running);
-	if (running)
-		note_pending(set, config);
+	take_config(set, config, running);
 	return 0;
 }
 
@@ -328,6 +333,18 @@ int settings_load(struct settings *set, struct config **ret_config, const struct
 	}
 	*ret_config = config;
 	return 0;
+}
+
+int settings_load_lenient(struct settings *set, struct config **ret_config,
+			  const struct environment *environment, struct str cwd, struct err *err)
+{
+	int r = settings_add_environment(set, environment, err);
+
+	if (r == 0)
+		r = config_load_lenient(ret_config, set, environment, cwd, err);
+	if (r == 0)
+		take_config(set, *ret_config, false);
+	return r;
 }
 
 /* -- changes at run time --------------------------------------------------------------------------------- */

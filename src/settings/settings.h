@@ -101,6 +101,11 @@ int settings_add_config(struct settings *set, const struct config *config, bool 
 int settings_load(struct settings *set, struct config **ret_config, const struct environment *environment,
 		  struct str cwd, struct err *err);
 
+/* The same to find a daemon that runs already, by files of which one may be such that settings_load() fails
+ * on it: that one counts as empty. No daemon may be started with the result. */
+int settings_load_lenient(struct settings *set, struct config **ret_config,
+			  const struct environment *environment, struct str cwd, struct err *err);
+
 /* -- changes at run time --------------------------------------------------------------------------------- */
 
 /* What came of a change: in force now, or why not. */

@@ -207,3 +207,53 @@ test('a file that appears is noticed: by commands, and by the daemon that does n
 	assert.ok(daemon.log.includes(scratch.path('.config/mcpx/config.json')));
 	assert.deepEqual(await names(daemon), []);
 });
+
+// -- commands beside a file that cannot be taken ---------------------------------------------------------------------------
+
+test('an edit that cannot be taken leaves the daemon within reach', async (t) => {
+	const scratch = newHome(t, { mcpServers: { one: scriptedServer() } });
+	const file = scratch.env.MCPX_CONFIG;
+	assert.equal((await run(scratch, ['call', 'one.echo', 'text=up'])).stdout, 'up\n');
+	write(file, '{ "mcpServers": {,} }');
+	const fault = `${file}:1:18: expected a member name in double quotes`;
+	// The daemon itself says it once the edit has settled.
+	await until(async () => (await runJson(scratch, ['status', '--json'])).configError === fault);
+	assert.ok((await run(scratch, ['status'])).stdout.includes(`not in force as it is: ${fault}`));
+	const note = `mcpx: ${fault}; the daemon goes on with what it has\n`;
+	for (const [args, expected] of [
+		[['status'], /^daemon /],
+		[['health'], /^daemon /],
+		[['ls'], /^one /m],
+		[['call', 'one.echo', 'text=still'], /^still\n$/],
+		[['exec', 'return await one.echo({ text: "script" })'], /script/],
+	]) {
+		const { status, stdout, stderr } = await run(scratch, args);
+		assert.deepEqual([status, stderr], [0, note], args[0]);
+		assert.match(stdout, expected);
+	}
+	assert.match(await text(scratch, 'completion', 'words', '--', 'zsh', 'mcpx', 'call', 'one.ec'), /^wone\.echo:/m);
+	// What is about the files themselves fails on them.
+	for (const args of [['config'], ['daemon']])
+		assert.deepEqual(await run(scratch, args).then(({ status, stdout, stderr }) => [status, stdout, stderr]), [1, '', `mcpx: ${fault}\n`], args[0]);
+	assert.deepEqual(await run(scratch, ['stop']).then(({ status, stdout, stderr }) => [status, stdout, stderr]), [0, 'the daemon has stopped\n', note]);
+	// No daemon is started with such a file.
+	for (const args of [['status'], ['stop'], ['ls'], ['exec', 'return 1']])
+		assert.deepEqual(await run(scratch, args).then(({ status, stdout, stderr }) => [status, stdout, stderr]), [1, '', `mcpx: ${fault}\n`], args[0]);
+	assert.deepEqual(scratch.processes(), []);
+});
+
+test('a named file that is gone leaves the daemon within reach', async (t) => {
+	const scratch = newScratch(t);
+	const file = scratch.writeConfig({ mcpServers: { one: scriptedServer() } });
+	fs.symlinkSync(file, scratch.path('link.json'));
+	scratch.env.MCPX_CONFIG = scratch.path('link.json');
+	scratch.atEnd(() => run(scratch, ['stop']));
+	assert.match((await run(scratch, ['ls'])).stdout, /^one /m);
+	fs.unlinkSync(file);
+	const fault = `mcpx: cannot read the configuration file ${scratch.path('link.json')}: No such file or directory`;
+	const note = `${fault}; the daemon goes on with what it has\n`;
+	assert.deepEqual(await run(scratch, ['status']).then(({ status, stderr }) => [status, stderr]), [0, note]);
+	assert.deepEqual(await run(scratch, ['stop']).then(({ status, stdout, stderr }) => [status, stdout, stderr]), [0, 'the daemon has stopped\n', note]);
+	assert.deepEqual(await run(scratch, ['stop']).then(({ status, stderr }) => [status, stderr]), [1, `${fault}\n`]);
+	assert.deepEqual(scratch.processes(), []);
+});
