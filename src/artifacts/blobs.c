@@ -1,12 +1,14 @@
 #include "base/base.h"
 #include "artifacts/blobs.h"
 #include "base/ids.h"
+#include "io/files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
+
+enum { OPEN_ATTEMPTS = 100 };
 
 /* "ab/" and "cdef..." of one hash. */
 struct blob_name {
@@ -40,17 +42,33 @@ static int make_directory(int at, const char *name)
 
 static int open_directory(int at, const char *name)
 {
-	return openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int take_lock(struct blobs *blobs, int root, struct err *err)
+static bool lock_is_named(int lock, int root)
 {
-	blobs->lock_fd = openat(root, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct stat ours, named;
+
+	return fstat(lock, &ours) == 0 && fstatat(root, "lock", &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+/* 1 when the store was removed meanwhile (abandoned.h), or the lock of it that we opened. */
+static int take_lock(struct blobs *blobs, int root, uint64_t wait_ms, struct err *err)
+{
+	int r;
+
+	blobs->lock_fd = openat(root, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (blobs->lock_fd < 0)
-		return err_errno(err, "%s/lock: cannot be opened", blobs->path);
-	if (flock(blobs->lock_fd, LOCK_EX | LOCK_NB) == 0)
+		return errno == ENOENT ? 1 : err_errno(err, "%s/lock: cannot be opened", blobs->path);
+	r = file_lock_within(blobs->lock_fd, wait_ms);
+	if (r == 0 && lock_is_named(blobs->lock_fd, root))
 		return 0;
-	if (errno == EWOULDBLOCK)
+	if (r == 0) {
+		close_fd(&blobs->lock_fd);
+		return 1;
+	}
+	if (r == ERR_BUSY)
 		return err_set(err, ERR_BUSY,
 			       "%s: another process has this artifact store open; stop it, or choose another "
 			       "state directory",
@@ -82,14 +100,17 @@ static int remove_temporaries(struct blobs *blobs, struct err *err)
 }
 
 /* A store must itself be on the disk before an artifact in it can be: its name stands in its parent. */
-static int open_root(struct blobs *blobs, int *ret_root, struct err *err)
+static int make_root(struct blobs *blobs, int *ret_root, struct err *err)
 {
 	_cleanup_close_ int root = -1, parent = -1;
 	bool made = mkdir(blobs->path, 0700) == 0;
 
 	if (!made && errno != EEXIST)
 		return err_errno(err, "%s: cannot create the artifact store", blobs->path);
-	root = open_directory(AT_FDCWD, blobs->path);
+	/* It may be a link: whoever has large artifacts may want them on another disk. */
+	root = open(blobs->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0 && errno == ENOENT)
+		return 1;
 	if (root < 0)
 		return err_errno(err, "%s: cannot open the artifact store", blobs->path);
 	if (made) {
@@ -101,14 +122,35 @@ static int open_root(struct blobs *blobs, int *ret_root, struct err *err)
 	return 0;
 }
 
-static int open_directories(struct blobs *blobs, struct err *err)
+static int open_root(struct blobs *blobs, int *ret_root, struct err *err)
+{
+	*ret_root = open_directory(AT_FDCWD, blobs->path);
+	return *ret_root < 0 ? err_errno(err, "%s: cannot open the artifact store", blobs->path) : 0;
+}
+
+typedef int root_open(struct blobs *blobs, int *ret_root, struct err *err);
+
+static int lock_root(struct blobs *blobs, root_open *open, uint64_t wait_ms, int *ret_root, struct err *err)
+{
+	for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
+		_cleanup_close_ int root = -1;
+		int r = open(blobs, &root, err);
+
+		if (r == 0)
+			r = take_lock(blobs, root, wait_ms, err);
+		if (r == 0)
+			*ret_root = take_fd(&root);
+		if (r <= 0)
+			return r;
+	}
+	return err_set(err, ERR_BUSY, "%s: is removed by other processes all the time", blobs->path);
+}
+
+static int open_directories(struct blobs *blobs, root_open *open, uint64_t wait_ms, struct err *err)
 {
 	_cleanup_close_ int root = -1;
-	int r = open_root(blobs, &root, err);
+	int r = lock_root(blobs, open, wait_ms, &root, err);
 
-	if (r < 0)
-		return r;
-	r = take_lock(blobs, root, err);
 	if (r < 0)
 		return r;
 	if (make_directory(root, "tmp") < 0 || make_directory(root, "blobs") < 0)
@@ -120,17 +162,28 @@ static int open_directories(struct blobs *blobs, struct err *err)
 	return remove_temporaries(blobs, err);
 }
 
-int blobs_open(struct blobs *blobs, const char *path, struct err *err)
+static int blobs_begin(struct blobs *blobs, const char *path, root_open *open, uint64_t wait_ms,
+		       struct err *err)
 {
 	int r;
 
 	*blobs = (struct blobs){ .lock_fd = -1, .temporary_fd = -1, .blobs_fd = -1 };
 	blobs->path = strdup(path);
 	BUG_ON(!blobs->path);
-	r = open_directories(blobs, err);
+	r = open_directories(blobs, open, wait_ms, err);
 	if (r < 0)
 		blobs_release(blobs);
 	return r;
+}
+
+int blobs_open(struct blobs *blobs, const char *path, uint64_t wait_ms, struct err *err)
+{
+	return blobs_begin(blobs, path, make_root, wait_ms, err);
+}
+
+int blobs_open_abandoned(struct blobs *blobs, const char *path, struct err *err)
+{
+	return blobs_begin(blobs, path, open_root, 0, err);
 }
 
 void blobs_release(struct blobs *blobs)

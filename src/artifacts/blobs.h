@@ -36,9 +36,12 @@ struct blobs {
 	uint64_t removed_temporaries;	     /* left by a process that was killed */
 };
 
-/* Creates what is missing, takes the lock (ERR_BUSY when another process holds it) and empties tmp/. On
- * failure nothing is held. */
-int blobs_open(struct blobs *blobs, const char *path, struct err *err);
+/* Creates what is missing, takes the lock (ERR_BUSY when another process holds it for longer than `wait_ms`)
+ * and empties tmp/. On failure nothing is held. */
+int blobs_open(struct blobs *blobs, const char *path, uint64_t wait_ms, struct err *err);
+/* The same for a store of another owner, which must be there (ERR_NOT_FOUND) and no link, and is not waited
+ * for. */
+int blobs_open_abandoned(struct blobs *blobs, const char *path, struct err *err);
 void blobs_release(struct blobs *blobs);
 
 /* -- writing --------------------------------------------------------------------------------------------- */

@@ -23,3 +23,13 @@ int64_t clock_step(const struct clock_reading *before, const struct clock_readin
 
 	return step >= CLOCK_STEP_LEAST_MS || step <= -CLOCK_STEP_LEAST_MS ? step : 0;
 }
+
+struct clock_bounds clock_bounds_since(const struct clock_reading *start, const struct clock_reading *now)
+{
+	uint64_t unset = now->wall_ms - (uint64_t)clock_step(start, now);
+
+	return (struct clock_bounds){
+		.earliest_ms = unset < now->wall_ms ? unset : now->wall_ms,
+		.latest_ms = unset > now->wall_ms ? unset : now->wall_ms,
+	};
+}

@@ -27,4 +27,12 @@ struct clock_reading clock_read(void);
  * CLOCK_STEP_LEAST_MS either way. */
 int64_t clock_step(const struct clock_reading *before, const struct clock_reading *now);
 
+/* The wall clock now, and what it would say if nobody had set it since `start`: the earlier of the two, and
+ * the later. For a store whose times nobody moved along meanwhile: what has expired, or comes from the future,
+ * by both is that for sure. */
+struct clock_bounds {
+	uint64_t earliest_ms, latest_ms;
+};
+struct clock_bounds clock_bounds_since(const struct clock_reading *start, const struct clock_reading *now);
+
 #endif

@@ -44,6 +44,23 @@ static void test_steps_of_a_year(void **state)
 	assert_int_equal(step(now, 700, 300, 1000), -(int64_t)now);
 }
 
+static void test_bounds_of_a_clock_that_was_set(void **state)
+{
+	const struct clock_reading start = { 1000000, 0 }, ahead = { 9000000, 500 }, behind = { 100, 500 },
+				   passed = { 1000500, 500 };
+	struct clock_bounds bounds = clock_bounds_since(&start, &ahead);
+
+	(void)state;
+	assert_int_equal(bounds.earliest_ms, 1000500);
+	assert_int_equal(bounds.latest_ms, 9000000);
+	bounds = clock_bounds_since(&start, &behind);
+	assert_int_equal(bounds.earliest_ms, 100);
+	assert_int_equal(bounds.latest_ms, 1000500);
+	bounds = clock_bounds_since(&start, &passed);
+	assert_int_equal(bounds.earliest_ms, 1000500);
+	assert_int_equal(bounds.latest_ms, 1000500);
+}
+
 static void test_clocks_go_on(void **state)
 {
 	struct clock_reading a = clock_read(), b = clock_read();
@@ -60,6 +77,7 @@ int main(void)
 		cmocka_unit_test(test_time_that_passes_is_no_step),
 		cmocka_unit_test(test_small_corrections_are_no_step),
 		cmocka_unit_test(test_steps_of_a_year),
+		cmocka_unit_test(test_bounds_of_a_clock_that_was_set),
 		cmocka_unit_test(test_clocks_go_on),
 	};
 

@@ -2,24 +2,47 @@
 #include "artifacts/ledger.h"
 #include "base/units.h"
 
+#include <sys/stat.h>
+
 /* How much is done in one turn on the worker, so that uploads need not wait long for their turn. */
 enum { COLLECT_BATCH = 128, RECOVER_BATCH = 512 };
+
+static int open_index(struct ledger *ledger, struct db **ret_db, bool may_be_link, struct err *err)
+{
+	_cleanup_arena_ struct arena arena = { 0 };
+	const char *path;
+	struct stat status;
+	int r;
+
+	arena_init(&arena, 0);
+	path = arena_printf(&arena, "%s/index.db", ledger->blobs.path).p;
+	if (!may_be_link && lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+		r = err_set(err, ERR_INVALID, "%s: is no file, and is left alone", path);
+	else
+		r = index_open(ret_db, path, &ledger->limits, err);
+	if (r < 0)
+		ledger_release(ledger);
+	return r;
+}
 
 int ledger_open(struct ledger *ledger, const char *directory, const struct artifact_limits *limits,
 		struct db **ret_db, struct err *err)
 {
-	_cleanup_arena_ struct arena arena = { 0 };
 	int r;
 
-	arena_init(&arena, 0);
 	ledger->limits = *limits;
-	r = blobs_open(&ledger->blobs, directory, err);
-	if (r < 0)
-		return r;
-	r = index_open(ret_db, arena_printf(&arena, "%s/index.db", directory).p, limits, err);
-	if (r < 0)
-		ledger_release(ledger);
-	return r;
+	r = blobs_open(&ledger->blobs, directory, limits->busy_ms, err);
+	return r < 0 ? r : open_index(ledger, ret_db, true, err);
+}
+
+int ledger_open_abandoned(struct ledger *ledger, const char *directory, const struct artifact_limits *limits,
+			  struct db **ret_db, struct err *err)
+{
+	int r;
+
+	ledger->limits = *limits;
+	r = blobs_open_abandoned(&ledger->blobs, directory, err);
+	return r < 0 ? r : open_index(ledger, ret_db, false, err);
 }
 
 void ledger_release(struct ledger *ledger)

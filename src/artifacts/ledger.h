@@ -25,9 +25,13 @@ struct ledger {
 	struct artifact_limits limits;
 };
 
-/* Opens the store's directories and its index. */
+/* Opens the store's directories and its index. A process that collects here (abandoned.h) is waited for up
+ * to limits.busy_ms. */
 int ledger_open(struct ledger *ledger, const char *directory, const struct artifact_limits *limits,
 		struct db **ret_db, struct err *err);
+/* The same for a store of another owner: blobs_open_abandoned(). Its index must be no link either. */
+int ledger_open_abandoned(struct ledger *ledger, const char *directory, const struct artifact_limits *limits,
+			  struct db **ret_db, struct err *err);
 void ledger_release(struct ledger *ledger);
 
 /*

@@ -39,12 +39,12 @@ struct artifact_limits {
 	unsigned list_limit;	  /* most artifacts in one list */
 	unsigned collision_limit; /* numeric suffixes tried before artifact_place() gives up */
 	size_t buffer_bytes;	  /* bytes an upload holds in memory before it asks its writer to pause */
-	uint64_t busy_ms;	  /* wait for a lock on the index that another process holds */
+	uint64_t busy_ms;	  /* wait for a lock on the store or its index that another process holds */
 	size_t cache_bytes;	  /* page cache of the index */
 };
 
 /* Opens or creates the store in `directory` (absolute; its parent exists). ERR_BUSY when another process
- * has it open. Leftovers of a process that was killed are removed: temporary files before this returns,
+ * has it open for longer than limits.busy_ms. Leftovers of a process that was killed are removed: temporary files before this returns,
  * the rest soon after on the worker pool. */
 int artifact_store_open(struct artifact_store **ret_store, struct loop *loop, const char *directory,
 			const struct artifact_limits *limits, struct err *err);

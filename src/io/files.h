@@ -92,6 +92,10 @@ int lock_file_take(struct lock_file *lock, const char *path, struct err *err);
 /* Whether it is held, and its name still leads to it: else another process may take a lock of that name. */
 bool lock_file_is_ours(const struct lock_file *lock);
 
+/* Takes an exclusive flock(2) on a file. Another process may hold it for a moment: waits up to `wait_ms`.
+ * ERR_BUSY when it is held for longer, ERR_IO when the file cannot be locked (errno says why). */
+int file_lock_within(int fd, uint64_t wait_ms);
+
 /* The process that holds the lock of that name: 0 when none does that is of our user and that we can see. It
  * only looks, and is in nobody's way. */
 pid_t lock_file_holder(const char *path);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
  * was locked; otherwise its former holder was just giving it back, and we try again with the file of that
  * name now. */
 
-enum { PID_TEXT_MAX = 32, LOCK_ATTEMPTS = 100 };
+enum { PID_TEXT_MAX = 32, LOCK_ATTEMPTS = 100, LOCK_STEP_MS = 10 /* between two attempts */ };
 
 static int lock_file_busy(int fd, const char *path, struct err *err)
 {
@@ -77,6 +78,20 @@ void lock_file_release(struct lock_file *lock)
 		unlink(lock->path);
 	close_fd(&lock->fd);
 	free_ptr(&lock->path);
+}
+
+/* The kernel has no such wait with a deadline. */
+int file_lock_within(int fd, uint64_t wait_ms)
+{
+	for (uint64_t waited = 0;; waited += LOCK_STEP_MS) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return ERR_IO;
+		if (waited >= wait_ms)
+			return ERR_BUSY;
+		(void)poll(NULL, 0, LOCK_STEP_MS);
+	}
 }
 
 /* -- the lock of another --------------------------------------------------------------------------------- */
