@@ -1,13 +1,13 @@
 /*
  * abandoned.h - stores of a state directory whose daemon does not run.
  *
- * A project that is gone leaves its store behind, and nobody else would ever remove what expires in it. So any
- * daemon collects in the stores that are open nowhere, by the rules of their own collections, and removes a
- * store in which nothing is left.
+ * A project that is gone leaves its store behind, and nobody else would ever remove what expires in it. So
+ * any daemon collects in the stores that are open nowhere, by the rules of their own collections, and removes
+ * a store in which nothing is left.
  *
- * All of it happens under the store's lock, in short turns. A daemon that starts meanwhile waits for the lock;
- * when it then finds that the lock it got is no longer the store's, the store was removed, and it makes a new
- * one. The link `artifacts.owner` (home.h) stays: who had `<state>/artifacts` has it again.
+ * All of it happens under the store's lock, in short turns. A daemon that starts meanwhile waits for the
+ * lock; when it then finds that the lock it got is no longer the store's, the store was removed, and it makes
+ * a new one. The link `artifacts.owner` (home.h) stays: who had `<state>/artifacts` has it again.
  *
  * Blocking; on any thread. Nothing is opened through a link.
  */
@@ -23,8 +23,8 @@
 
 enum { ABANDONED_NAME_MAX = 32 }; /* bytes of a store's name, with a NUL */
 
-/* The name of the first store in `state` after `after`, in the order of their names: empty when there is none.
- * It may be in use. From `arena`. */
+/* The name of the first store in `state` after `after`, in the order of their names: empty when there is
+ * none. It may be in use. From `arena`. */
 int abandoned_find(struct str state, struct str after, struct arena *arena, struct str *ret_name,
 		   struct err *err);
 

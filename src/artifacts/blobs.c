@@ -130,11 +130,11 @@ static int open_root(struct blobs *blobs, int *ret_root, struct err *err)
 
 typedef int root_open(struct blobs *blobs, int *ret_root, struct err *err);
 
-static int lock_root(struct blobs *blobs, root_open *open, uint64_t wait_ms, int *ret_root, struct err *err)
+static int lock_root(struct blobs *blobs, root_open *reach, uint64_t wait_ms, int *ret_root, struct err *err)
 {
 	for (int attempt = 0; attempt < OPEN_ATTEMPTS; attempt++) {
 		_cleanup_close_ int root = -1;
-		int r = open(blobs, &root, err);
+		int r = reach(blobs, &root, err);
 
 		if (r == 0)
 			r = take_lock(blobs, root, wait_ms, err);
@@ -146,10 +146,10 @@ static int lock_root(struct blobs *blobs, root_open *open, uint64_t wait_ms, int
 	return err_set(err, ERR_BUSY, "%s: is removed by other processes all the time", blobs->path);
 }
 
-static int open_directories(struct blobs *blobs, root_open *open, uint64_t wait_ms, struct err *err)
+static int open_directories(struct blobs *blobs, root_open *reach, uint64_t wait_ms, struct err *err)
 {
 	_cleanup_close_ int root = -1;
-	int r = lock_root(blobs, open, wait_ms, &root, err);
+	int r = lock_root(blobs, reach, wait_ms, &root, err);
 
 	if (r < 0)
 		return r;
@@ -162,7 +162,7 @@ static int open_directories(struct blobs *blobs, root_open *open, uint64_t wait_
 	return remove_temporaries(blobs, err);
 }
 
-static int blobs_begin(struct blobs *blobs, const char *path, root_open *open, uint64_t wait_ms,
+static int blobs_begin(struct blobs *blobs, const char *path, root_open *reach, uint64_t wait_ms,
 		       struct err *err)
 {
 	int r;
@@ -170,7 +170,7 @@ static int blobs_begin(struct blobs *blobs, const char *path, root_open *open, u
 	*blobs = (struct blobs){ .lock_fd = -1, .temporary_fd = -1, .blobs_fd = -1 };
 	blobs->path = strdup(path);
 	BUG_ON(!blobs->path);
-	r = open_directories(blobs, open, wait_ms, err);
+	r = open_directories(blobs, reach, wait_ms, err);
 	if (r < 0)
 		blobs_release(blobs);
 	return r;

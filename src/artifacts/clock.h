@@ -28,8 +28,8 @@ struct clock_reading clock_read(void);
 int64_t clock_step(const struct clock_reading *before, const struct clock_reading *now);
 
 /* The wall clock now, and what it would say if nobody had set it since `start`: the earlier of the two, and
- * the later. For a store whose times nobody moved along meanwhile: what has expired, or comes from the future,
- * by both is that for sure. */
+ * the later. For a store whose times nobody moved along meanwhile: what has expired, or comes from the
+ * future, by both is that for sure. */
 struct clock_bounds {
 	uint64_t earliest_ms, latest_ms;
 };

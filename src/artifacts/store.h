@@ -44,8 +44,8 @@ struct artifact_limits {
 };
 
 /* Opens or creates the store in `directory` (absolute; its parent exists). ERR_BUSY when another process
- * has it open for longer than limits.busy_ms. Leftovers of a process that was killed are removed: temporary files before this returns,
- * the rest soon after on the worker pool. */
+ * has it open for longer than limits.busy_ms. Leftovers of a process that was killed are removed: temporary
+ * files before this returns, the rest soon after on the worker pool. */
 int artifact_store_open(struct artifact_store **ret_store, struct loop *loop, const char *directory,
 			const struct artifact_limits *limits, struct err *err);
 

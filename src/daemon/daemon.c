@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "daemon/config_watch.h"
+#include "daemon/leftovers.h"
 #include "daemon/limits.h"
 #include "daemon/log_file.h"
 #include "daemon/log_stream.h"
@@ -49,6 +50,7 @@ struct daemon {
 	struct str token;
 	struct config_watch watch;
 	struct places_watch places_watch;
+	struct leftovers leftovers;
 	struct timer tick;
 	struct signal_watch terminate, interrupt, hangup;
 	enum { DAEMON_SERVES, DAEMON_DRAINS, DAEMON_ENDS, DAEMON_CLOSES } stage;
@@ -226,6 +228,7 @@ static void daemon_stop(void *context, const char *why)
 	timer_stop(&daemon->tick);
 	config_watch_stop(&daemon->watch);
 	places_watch_stop(&daemon->places_watch);
+	leftovers_stop(&daemon->leftovers);
 	timer_start(&daemon->grace, daemon->loop, grace, daemon_grace_over);
 	api_drain(&daemon->api);
 	daemon_emptied(daemon);
@@ -630,6 +633,7 @@ static int daemon_start(struct daemon *daemon, struct err *err)
 			   &daemon_watch_events, daemon);
 	places_watch_start(&daemon->places_watch, daemon->loop, daemon->settings, &daemon->places,
 			   &daemon->lock, &daemon_places_events, daemon);
+	leftovers_start(&daemon->leftovers, daemon->loop, daemon->settings, &daemon->places, &daemon->logger);
 	timer_start(&daemon->tick, daemon->loop,
 		    settings_duration(daemon->settings, SETTING_DAEMON_REAP_INTERVAL), daemon_tick);
 	logger_log(&daemon->logger, LOG_LEVEL_INFO, STR("daemon.start"),
@@ -653,6 +657,7 @@ static void daemon_release(struct daemon *daemon)
 	timer_stop(&daemon->tick);
 	config_watch_stop(&daemon->watch);
 	places_watch_stop(&daemon->places_watch);
+	leftovers_stop(&daemon->leftovers);
 	timer_stop(&daemon->grace);
 	signal_watch_stop(&daemon->terminate);
 	signal_watch_stop(&daemon->interrupt);

@@ -96,6 +96,11 @@ static void socket_find(struct places *places, const struct environment *environ
 	}
 }
 
+struct str places_lock_of(const struct places *places, struct str key, struct arena *arena)
+{
+	return arena_printf(arena, "%s/daemon-%.*s.lock", places->state.p, STR_ARG(key));
+}
+
 int places_find(struct places *places, const struct settings *set, const struct config *config,
 		const struct environment *environment, struct arena *arena, struct err *err)
 {
@@ -113,7 +118,7 @@ int places_find(struct places *places, const struct settings *set, const struct 
 	if (r < 0)
 		return r;
 	socket_find(&found, environment, arena);
-	found.lock = arena_printf(arena, "%s/daemon-%s.lock", found.state.p, found.key.p);
+	found.lock = places_lock_of(&found, found.key, arena);
 	found.info = arena_printf(arena, "%s/daemon-%s.json", found.state.p, found.key.p);
 	found.token = arena_printf(arena, "%s/daemon-%s.token", found.state.p, found.key.p);
 	found.log = arena_printf(arena, "%s/daemon-%s.log", found.log_dir.p, found.key.p);

@@ -36,6 +36,9 @@ struct places {
 int places_find(struct places *places, const struct settings *set, const struct config *config,
 		const struct environment *environment, struct arena *arena, struct err *err);
 
+/* The lock of a daemon with another key in the same state directory. */
+struct str places_lock_of(const struct places *places, struct str key, struct arena *arena);
+
 /* Creates the directories with mode 0700, the log's only where none is. A state or cache directory of ours
  * that is open to others is closed; one that belongs to somebody else is ERR_DENIED. */
 int places_prepare(const struct places *places, struct err *err);
