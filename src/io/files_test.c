@@ -344,6 +344,29 @@ static void a_lock_is_exclusive(void **state)
 	lock_file_release(&second);
 }
 
+static void a_lock_of_a_file_is_waited_for(void **state)
+{
+	_cleanup_close_ int first = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	_cleanup_close_ int second = open("lock", O_RDWR | O_CLOEXEC);
+	pid_t holder;
+
+	(void)state;
+	assert_int_equal(file_lock_within(first, 0), 0);
+	assert_int_equal(file_lock_within(second, 0), ERR_BUSY);
+	assert_int_equal(file_lock_within(second, 1), ERR_BUSY);
+	assert_int_equal(file_lock_within(-1, 0), ERR_IO);
+	/* The child alone has it now, and ends. */
+	holder = fork();
+	assert_true(holder >= 0);
+	if (holder == 0)
+		_exit(0);
+	close_fd(&first);
+	assert_int_equal(file_lock_within(second, 60 * 1000), 0);
+	assert_int_equal(waitpid(holder, NULL, 0), holder);
+	close_fd(&second);
+	assert_int_equal(unlink("lock"), 0);
+}
+
 static void a_lock_ends_with_its_holder(void **state)
 {
 	struct lock_file lock = { 0 };
@@ -474,6 +497,7 @@ int main(void)
 		IN_A_DIRECTORY(a_directory_that_is_not_private_is_refused),
 		IN_A_DIRECTORY(a_directory_of_somebody_else_is_refused),
 		IN_A_DIRECTORY(a_lock_is_exclusive),
+		IN_A_DIRECTORY(a_lock_of_a_file_is_waited_for),
 		IN_A_DIRECTORY(a_lock_ends_with_its_holder),
 		IN_A_DIRECTORY(the_holder_of_a_lock_is_found_and_ended),
 		IN_A_DIRECTORY(a_lock_whose_name_is_gone_or_another_s_is_not_ours),

@@ -62,3 +62,22 @@ test('old logs of a daemon that runs stay', async (t) => {
 	assert.ok(logs(scratch).includes(log));
 	assert.ok(runs.running());
 });
+
+test('a store that cannot be removed is told of once, and keeps no other from being removed', async (t) => {
+	const scratch = newScratch(t);
+	fs.mkdirSync(scratch.state, { mode: 0o700 });
+	const [stays, goes] = ['artifacts-0123456789abcdef', 'artifacts-fedcba9876543210'].map((name) => path.join(scratch.state, name));
+	fs.mkdirSync(stays);
+	fs.writeFileSync(path.join(stays, 'notes'), 'mine');
+	const keeper = await daemonOf(scratch, 'keeper', { artifacts: { gcInterval: '1s' } });
+	// Two rounds more.
+	for (let i = 0; i < 3; i++) {
+		fs.mkdirSync(goes);
+		await until(() => !fs.existsSync(goes));
+	}
+	assert.equal(fs.readFileSync(path.join(stays, 'notes'), 'utf8'), 'mine');
+	await keeper.stop();
+	const told = keeper.log.split('\n').filter((line) => line.includes('leftovers.trouble'));
+	assert.equal(told.length, 1, keeper.log);
+	assert.match(told[0], /artifacts-0123456789abcdef: no artifact is left in it, and it stays for a file that is not the store's: notes/);
+});
