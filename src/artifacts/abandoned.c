@@ -37,11 +37,13 @@ int abandoned_find(struct str state, struct str after, struct arena *arena, stru
 
 	if (!directory)
 		return err_errno(err, "%.*s: cannot be read", STR_ARG(state));
-	while ((entry = readdir(directory)) != NULL)
-		if (is_store(str_of(entry->d_name)) && str_compare(str_of(entry->d_name), after) > 0 &&
-		    (!least[0] || strcmp(entry->d_name, least) < 0) &&
-		    is_directory(dirfd(directory), entry->d_name))
-			snprintf(least, sizeof(least), "%s", entry->d_name);
+	while ((entry = readdir(directory)) != NULL) {
+		struct str name = str_of(entry->d_name);
+
+		if (name.n < sizeof(least) && is_store(name) && str_compare(name, after) > 0 &&
+		    (!least[0] || strcmp(name.p, least) < 0) && is_directory(dirfd(directory), name.p))
+			memcpy(least, name.p, name.n + 1);
+	}
 	closedir(directory);
 	*ret_name = arena_copy(arena, str_of(least));
 	return 0;

@@ -102,7 +102,7 @@ static void test_a_file_that_was_removed_or_renamed_is_followed(void **state)
 {
 	struct place *place = *state;
 	struct log_file file;
-	char moved[128];
+	char moved[sizeof(place->path) + sizeof(".moved")];
 
 	snprintf(moved, sizeof(moved), "%s.moved", place->path);
 	assert_int_equal(log_file_open(&file, place->path, 100, 2, NULL), 0);
