@@ -91,10 +91,27 @@ static int end_unreachable(struct cli *cli, struct err *err)
 	return r < 0 ? r : wait_for_the_end(cli, holder, err);
 }
 
+/* Asks one that can be asked. CLI_OK, also when it is ending already and closes connections that it never
+ * looked at: a second request would reach whoever comes after it. */
+static int ask_to_end(struct cli *cli, struct str *ret_body)
+{
+	const struct request request = { .operation = CLI_OPERATION(SHUTDOWN),
+					 .target = CLI_OPERATION(SHUTDOWN)->route };
+	unsigned status;
+	struct err err;
+	int r = request_whole(cli, &request, &status, ret_body, &err);
+
+	if (r == ERR_CLOSED) {
+		*ret_body = STR("{\"stopping\":true}");
+		return CLI_OK;
+	}
+	if (r < 0)
+		return cli_fail(cli, &err);
+	return request_succeeded(status) ? CLI_OK : request_refused(cli, status, *ret_body);
+}
+
 int command_stop(struct cli *cli)
 {
-	struct request request = { .operation = CLI_OPERATION(SHUTDOWN),
-				   .target = CLI_OPERATION(SHUTDOWN)->route };
 	struct err err;
 	struct str body;
 	int status;
@@ -111,7 +128,7 @@ int command_stop(struct cli *cli)
 		r = end_unreachable(cli, &err);
 	} else if (r == 0) {
 		process = daemon_process(cli);
-		if ((status = request_answered(cli, &request, &body)) != CLI_OK)
+		if ((status = ask_to_end(cli, &body)) != CLI_OK)
 			return status;
 		r = wait_for_the_end(cli, process, &err);
 	}

@@ -120,7 +120,7 @@ test('a command that comes while the daemon ends starts another when it has ende
 	await until(() => daemon.log.includes('daemon.stop'), 'the stop');
 	const [call, stopped] = await Promise.all([run(scratch, ['call', 'scripted.echo', 'text=next']), run(scratch, ['stop'])]);
 	assert.deepEqual([call.status, call.stdout, call.stderr], [0, 'next\n', '']);
-	assert.deepEqual([stopped.status, stopped.stdout], [0, 'the daemon has stopped\n']);
+	assert.deepEqual([stopped.status, stopped.stdout, stopped.stderr], [0, 'the daemon has stopped\n', '']);
 	// Whoever stops a daemon that is stopping waits for its end, and does not hasten it.
 	assert.equal((await slow).json.result.content[0].text, 'slept 3000 ms');
 	assert.equal((await daemon.child.finished).status, 0);

@@ -84,8 +84,8 @@ for (const [name, mode] of Object.entries(modes))
 test('what a client says beside the arguments reaches the server, whichever way the call goes', async (t) => {
 	const _meta = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'example.com/note': { n: 1 } };
 	for (const [env, request] of [
-		[{}, { name: 'mcpx_call', arguments: { server: 'scripted', tool: 'meta', args: {} } }],
-		[{ MCPX_SERVE_MODE: 'full' }, { name: 'scripted__meta', arguments: {} }],
+		[{}, { name: 'mcpx_call', arguments: { server: 'scripted', tool: 'beside', args: {} } }],
+		[{ MCPX_SERVE_MODE: 'full' }, { name: 'scripted__beside', arguments: {} }],
 	]) {
 		const { url, scratch } = await endpoint(t, { env });
 		const client = await httpClient(scratch, url);

@@ -7,7 +7,7 @@
 //   forks      start that many children that outlive it         revision   the newest protocol revision it knows
 //   instructions  what it says of itself
 // Its tools: echo {text}, env {name}, sleep {ms}, fail {text}, error {text}, exit {status}, big {bytes}, flood {bytes, named} (without the end of the line), image {}, progress {steps, ms},
-// pid {}, meta {} (gives back what came beside the arguments), structured {value}, nested {depth}, announce {} (adds the tool `late` and says that the list changed).
+// pid {}, beside {} (gives back what came beside the arguments), structured {value}, nested {depth}, announce {} (adds the tool `late` and says that the list changed).
 import { spawn } from 'node:child_process';
 import readline from 'node:readline';
 
@@ -88,7 +88,7 @@ const tools = {
 		},
 	],
 	pid: [object(), () => text(String(process.pid))],
-	meta: [object(), (_, { params }) => text(JSON.stringify(params._meta ?? {}))],
+	beside: [object(), (_, { params }) => text(JSON.stringify(params._meta ?? {}))],
 	nested: [
 		object({ depth: { type: 'integer' } }),
 		({ depth }) => ({ ...text('nested'), structuredContent: { value: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) } }),
