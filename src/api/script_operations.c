@@ -30,9 +30,11 @@ static void take_catalogue(struct api *api, struct arena *arena, struct exec_cat
 static int take_selection(struct api *api, struct str given, struct arena *arena, struct str *ret_selection,
 			  struct err *err)
 {
-	struct str selection = { NULL, 0 }, word;
+	_cleanup_buf_ struct buf selection = { .max = ARENA_INPUT_MAX };
+	struct str word;
 
-	while (given.p && str_split(&given, ',', &word)) {
+	/* A caller may name a hundred thousand: each is copied once. */
+	for (bool first = true; given.p && str_split(&given, ',', &word); first = false) {
 		const struct hub_server *server;
 		size_t dot;
 
@@ -41,12 +43,15 @@ static int take_selection(struct api *api, struct str given, struct arena *arena
 		server = hub_server_find(api->hub, str_slice(word, 0, dot), NULL);
 		if (server && hub_server_check_listed(server, err) < 0)
 			return err->code;
+		if (!first)
+			buf_append_char(&selection, ',');
 		if (server)
-			word = arena_concat(arena, server->namespace,
-					    dot == STR_NONE ? STR("") : str_from(word, dot), STR(""));
-		selection = selection.p ? arena_concat(arena, selection, STR(","), word) : word;
+			buf_append(&selection, server->namespace);
+		buf_append(&selection, !server ? word : dot == STR_NONE ? STR("") : str_from(word, dot));
 	}
-	*ret_selection = selection;
+	if (buf_failed(&selection))
+		return err_set(err, ERR_TOO_LARGE, "the names of what is selected are too long together");
+	*ret_selection = arena_copy(arena, buf_str(&selection));
 	return 0;
 }
 
