@@ -195,8 +195,7 @@ static void answer_body(struct api_call *call, const struct artifact *artifact, 
 		.etag = arena_printf(arena, "\"%.*s\"", STR_ARG(artifact->sha256)),
 	};
 
-	call->api->active--;
-	call->cancelled = NULL;
+	api_call_over(call);
 	http_respond_file(call->http, &answer, &file);
 }
 

@@ -203,11 +203,9 @@ static bool text_fits(const struct operation_input *input, struct str text)
 static bool is_integer_too_large(const struct operation_input *input, struct str is)
 {
 	struct str text = str_starts_with(is, STR("\"")) ? str_slice(is, 1, is.n - 2) : is;
-	struct str rest = text;
 	int64_t number;
 
-	return input->kind == INPUT_INTEGER && str_take_digits(&rest).n && !rest.n &&
-	       str_to_i64(text, &number) < 0;
+	return input->kind == INPUT_INTEGER && str_is_digits(text) && str_to_i64(text, &number) < 0;
 }
 
 /* "an integer of at least 1", "one of daemon, client"; the bound that is to be named depends on what `is`. */
@@ -478,8 +476,7 @@ unsigned api_status_of(int code)
 	}
 }
 
-/* The call is over: the API may be idle again. */
-static void call_over(struct api_call *call)
+void api_call_over(struct api_call *call)
 {
 	call->api->active--;
 	call->cancelled = NULL;
@@ -502,8 +499,7 @@ static void tool_text_kept(struct long_text *text)
 	api_writer_init(&w, &out);
 	long_text_write_result(text, false, &w);
 	free((char *)state->body.p);
-	call_over(call);
-	api_answer_model(call->mcp, &out);
+	api_answer_model(call, &out);
 }
 
 static void tool_text_cancelled(struct api_call *call)
@@ -548,8 +544,7 @@ static void answer_tool(struct api_call *call, struct str body, bool json)
 		json_member_raw(&w, STR("structuredContent"), body);
 	json_write_object_end(&w);
 	free((char *)body.p);
-	call_over(call);
-	api_answer_model(call->mcp, &out);
+	api_answer_model(call, &out);
 }
 
 static void answer_body(struct api_call *call, unsigned status, struct str type, struct str body)
@@ -560,7 +555,7 @@ static void answer_body(struct api_call *call, unsigned status, struct str type,
 		answer_tool(call, body, !str_starts_with(type, STR("text/")));
 		return;
 	}
-	call_over(call);
+	api_call_over(call);
 	http_respond_take(call->http, &answer, body);
 }
 
@@ -587,16 +582,17 @@ void api_write_text_content(struct json_writer *w, struct str text)
 	json_write_array_end(w);
 }
 
-void api_answer_model(struct mcp_server_call *mcp, const struct buf *out)
+void api_answer_model(struct api_call *call, const struct buf *out)
 {
 	struct err err;
 
+	api_call_over(call);
 	if (!buf_failed(out)) {
-		mcp_answer_result(mcp, buf_str(out));
+		mcp_answer_result(call->mcp, buf_str(out));
 		return;
 	}
 	answer_too_long(&err);
-	mcp_answer_tool_error(mcp, str_of(err.message));
+	mcp_answer_tool_error(call->mcp, str_of(err.message));
 }
 
 void api_answer_json(struct api_call *call, unsigned status, struct buf *out)
@@ -642,7 +638,7 @@ void api_respond_error(struct http_request *request, unsigned status, struct str
 
 void api_answer_status(struct api_call *call, unsigned status, const struct err *err)
 {
-	call_over(call);
+	api_call_over(call);
 	if (call->mcp)
 		mcp_answer_tool_error(call->mcp, str_of(err->message));
 	else

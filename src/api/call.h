@@ -86,9 +86,12 @@ unsigned api_status_of(int code);
 void api_respond_error(struct http_request *request, unsigned status, struct str message,
 		       const struct http_field *fields, size_t count);
 
-/* A tool's result for the MCP client whose call is over, from `out`, which the caller releases; an error that
- * says so when it did not fit. */
-void api_answer_model(struct mcp_server_call *mcp, const struct buf *out);
+/* A tool's result for the MCP client, from `out`, which the caller releases; an error that says so when it
+ * did not fit. */
+void api_answer_model(struct api_call *call, const struct buf *out);
+
+/* The call is over: the API may be idle again. Before an answer by other means than those above. */
+void api_call_over(struct api_call *call);
 
 /* A content block of text; and the member `content` of a tool's result with nothing else in it. */
 void api_write_text_block(struct json_writer *w, struct str text);

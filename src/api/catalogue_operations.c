@@ -3,7 +3,6 @@
 #include "base/base.h"
 #include "api/api.h"
 #include "mcp/jsonrpc.h"
-#include "text/nearest.h"
 
 struct ready_state {
 	struct hub_ready ready;
@@ -85,18 +84,15 @@ struct tool_selection {
 static int check_tool(const struct tool_selection *selection, struct err *err)
 {
 	const struct catalogue_snapshot *snapshot = selection->server->snapshot;
-	struct str namespace = snapshot->namespace;
-	struct nearest nearest;
+	struct str namespace = snapshot->namespace, nearest;
 
 	if (catalogue_find(snapshot, selection->tool))
 		return 0;
-	nearest_init(&nearest, selection->tool);
-	for (size_t i = 0; i < snapshot->count; i++)
-		nearest_consider(&nearest, snapshot->tools[i].name);
-	if (nearest.best.n)
+	nearest = catalogue_nearest(snapshot, selection->tool);
+	if (nearest.n)
 		return err_set(err, ERR_NOT_FOUND, "no tool is called \"%.*s.%.*s\"; did you mean %.*s.%.*s?",
 			       STR_ARG(namespace), STR_ARG(selection->tool), STR_ARG(namespace),
-			       STR_ARG(nearest.best));
+			       STR_ARG(nearest));
 	return err_set(err, ERR_NOT_FOUND,
 		       "no tool is called \"%.*s.%.*s\"; ask for %.*s alone to see those it has",
 		       STR_ARG(namespace), STR_ARG(selection->tool), STR_ARG(namespace));

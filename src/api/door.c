@@ -114,28 +114,29 @@ static bool door_find(struct api_door *door, const struct mcp_server_call *call,
 	       (door->full || door_passes_through(door, *ret_server));
 }
 
-static void door_relay(struct mcp_server_call *call)
+static void door_relay(struct mcp_server_call *call, struct hub_server *server, struct str tool)
 {
 	struct api_door *door = door_of(call);
-	struct hub_server *server;
-	struct str tool;
 	struct err err;
 
 	if (door_check_name(door, call->name, &err) < 0)
 		mcp_answer_error(call, &(struct mcp_error){ .code = MCP_INVALID_PARAMS,
 							    .message = str_of(err.message) });
-	else if (door_find(door, call, &server, &tool))
-		relay_start(call, door->api, server, tool);
 	else
-		mcp_answer_unknown_tool(call);
+		relay_start(call, door->api, server, tool);
 }
 
 static void door_named(struct hub_ready *ready)
 {
 	struct mcp_server_call *call = container_of(ready, struct door_waiting, ready)->call;
+	struct hub_server *server;
+	struct str tool;
 
 	call->owner = NULL;
-	door_relay(call);
+	if (door_find(door_of(call), call, &server, &tool))
+		door_relay(call, server, tool);
+	else
+		mcp_answer_unknown_tool(call);
 }
 
 /* A client may know names from an earlier daemon's list, which this one has to read before it knows them. */
@@ -145,10 +146,12 @@ static void door_relay_when_known(struct mcp_server_call *call)
 	struct hub_server *server;
 	struct str tool;
 
-	if ((door->full || door->passthrough.count) && !door_find(door, call, &server, &tool))
+	if (door_find(door, call, &server, &tool))
+		door_relay(call, server, tool);
+	else if (door->full || door->passthrough.count)
 		door_wait(call, door_named);
 	else
-		door_relay(call);
+		mcp_answer_unknown_tool(call);
 }
 
 static void door_tools_call(struct mcp_server_call *call)

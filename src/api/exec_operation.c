@@ -11,7 +11,6 @@
 #include "exec/report.h"
 #include "exec/run.h"
 #include "exec/run_limits.h"
-#include "mcp/jsonrpc.h"
 #include "text/utf8.h"
 
 struct exec_operation {
@@ -72,8 +71,7 @@ static void exec_cancelled(struct api_call *call)
 /* The call is answered by other means than api_answer_*(). */
 static void exec_over(struct exec_operation *op)
 {
-	op->call->api->active--;
-	op->call->cancelled = NULL;
+	api_call_over(op->call);
 	exec_operation_release(op);
 }
 
@@ -132,14 +130,14 @@ static void write_tool_result(const struct exec_operation *op, struct json_write
 
 static void answer_model(struct exec_operation *op)
 {
-	struct mcp_server_call *mcp = op->call->mcp;
+	struct api_call *call = op->call;
 	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
 
 	api_writer_init(&w, &out);
 	write_tool_result(op, &w);
-	exec_over(op);
-	api_answer_model(mcp, &out);
+	exec_operation_release(op);
+	api_answer_model(call, &out);
 }
 
 static void report_kept(struct long_text *text)
@@ -280,11 +278,16 @@ static void tell_running(struct timer *timer)
 	tell_step(container_of(timer, struct exec_operation, ping), STR("still running"));
 }
 
+static bool wants_progress(const struct exec_operation *op)
+{
+	return op->call->mcp && op->call->mcp->progress_token.n > 0;
+}
+
 static void await_step(struct exec_operation *op)
 {
 	const struct api_call *call = op->call;
 
-	if (call->mcp && call->mcp->progress_token.n)
+	if (wants_progress(op))
 		timer_start(&op->ping, call->api->loop,
 			    settings_duration(call->api->settings, SETTING_TRANSPORT_SSE_KEEP_ALIVE),
 			    tell_running);
@@ -301,27 +304,18 @@ static void tell_step(struct exec_operation *op, struct str what)
 	await_step(op);
 }
 
-static struct str name_of_call(struct str value, struct arena *arena)
-{
-	struct jsonrpc_members members = { 0 };
-
-	(void)jsonrpc_members(value, arena, &members, NULL);
-	return arena_concat(arena, jsonrpc_member_str(&members, STR("server"), arena), STR("."),
-			    jsonrpc_member_str(&members, STR("tool"), arena));
-}
-
 static void tell_progress(struct exec_operation *op, const struct exec_frame *frame)
 {
 	uint64_t now = loop_now(op->call->api->loop);
-	_cleanup_arena_ struct arena arena = { 0 };
 
+	if (!wants_progress(op))
+		return;
 	if (frame->kind != EXEC_FRAME_LOG && frame->kind != EXEC_FRAME_CALL)
 		return;
 	if (op->step_at && now - op->step_at < STEP_PAUSE_MS)
 		return;
 	op->step_at = now;
-	arena_init(&arena, 0);
-	tell_step(op, frame->kind == EXEC_FRAME_LOG ? frame->text : name_of_call(frame->value, &arena));
+	tell_step(op, frame->text);
 }
 
 /* -- the run --------------------------------------------------------------------------------------------- */
@@ -330,8 +324,7 @@ static void run_frame(struct exec_run *run, const struct exec_frame *frame)
 {
 	struct exec_operation *op = run->owner;
 
-	if (op->call->mcp && op->call->mcp->progress_token.n)
-		tell_progress(op, frame);
+	tell_progress(op, frame);
 	exec_delivery_take(&op->delivery, frame);
 }
 

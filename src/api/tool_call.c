@@ -65,8 +65,7 @@ static bool send_last_line(struct tool_call *state)
 
 	if (http_stream_write(&state->stream, line) == ERR_BUSY)
 		return false;
-	call->api->active--;
-	call->cancelled = NULL;
+	api_call_over(call);
 	state->last_line = str_make(NULL, 0);
 	http_stream_end(&state->stream);
 	free((char *)line.p);
@@ -112,16 +111,8 @@ static void finish_stream(struct tool_call *state, unsigned status, struct buf *
 
 static void answer_model(struct tool_call *state, struct str result)
 {
-	state->call->api->active--;
-	state->call->cancelled = NULL;
+	api_call_over(state->call);
 	mcp_answer_result(state->call->mcp, result);
-}
-
-static void answer_model_written(struct tool_call *state, const struct buf *out)
-{
-	state->call->api->active--;
-	state->call->cancelled = NULL;
-	api_answer_model(state->call->mcp, out);
 }
 
 /* The text of a result that is nothing but text; .p NULL for any other. */
@@ -153,7 +144,7 @@ static void result_kept(struct long_text *text)
 
 	api_writer_init(&w, &out);
 	long_text_write_result(text, state->is_error, &w);
-	answer_model_written(state, &out);
+	api_answer_model(state->call, &out);
 }
 
 /* Text is kept as text, anything else as the JSON that the server sent. */
@@ -260,7 +251,7 @@ static void fail_model(struct tool_call *state, const struct hub_call_result *re
 	write_failure(state, result, &w);
 	json_member_bool(&w, STR("isError"), true);
 	json_write_object_end(&w);
-	answer_model_written(state, &out);
+	api_answer_model(state->call, &out);
 }
 
 static void fail_call(struct tool_call *state, const struct hub_call_result *result)

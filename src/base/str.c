@@ -125,6 +125,11 @@ struct str str_take_digits(struct str *rest)
 	return digits;
 }
 
+bool str_is_digits(struct str s)
+{
+	return str_take_digits(&s).n > 0 && s.n == 0;
+}
+
 bool str_take_char(struct str *rest, char c)
 {
 	if (rest->n == 0 || rest->p[0] != c)

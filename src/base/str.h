@@ -57,6 +57,9 @@ struct str str_trim(struct str s);
  * *rest is no string: its length is SIZE_MAX, which is how the next call knows. */
 bool str_split(struct str *rest, char separator, struct str *ret_part);
 
+/* Whether it is decimal digits and nothing else, at least one. */
+bool str_is_digits(struct str s);
+
 /* Takes what *rest begins with off it: the decimal digits, perhaps none; or `c`, false when something else is
  * there. */
 struct str str_take_digits(struct str *rest);

@@ -43,14 +43,6 @@ static struct str choices_text(struct str choices, struct arena *arena)
 	return all;
 }
 
-static bool has_only_digits(struct str text)
-{
-	for (size_t i = 0; i < text.n; i++)
-		if (text.p[i] < '0' || text.p[i] > '9')
-			return false;
-	return text.n > 0;
-}
-
 static int value_check(const struct parser *parser, const struct operation_input *input, struct str shown,
 		       struct str text)
 {
@@ -61,8 +53,8 @@ static int value_check(const struct parser *parser, const struct operation_input
 			       STR_ARG(choices_text(input->choices, parser->context->arena)), QUOTE(text));
 	if (input->kind == INPUT_INTEGER && str_to_i64(text, &number) < 0)
 		return err_set(parser->err, ERR_INVALID,
-			       has_only_digits(text) ? "%.*s: %s is too large"
-						     : "%.*s is a whole number, not %s",
+			       str_is_digits(text) ? "%.*s: %s is too large"
+						   : "%.*s is a whole number, not %s",
 			       STR_ARG(shown), QUOTE(text));
 	if (input->kind == INPUT_INTEGER && input->has_minimum && number < input->minimum)
 		return err_set(parser->err, ERR_INVALID, "%.*s is at least %d, not %s", STR_ARG(shown),

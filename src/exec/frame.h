@@ -41,7 +41,8 @@ struct exec_frame {
 	/* raw JSON. EMIT, RESULT: the value. LOG, CALL, ARTIFACT: an object with the frame's members. Else
 	 * empty */
 	struct str value;
-	/* STDOUT, STDERR: bytes as they came. LOG: the message. ERROR: what went wrong, for people */
+	/* STDOUT, STDERR: bytes as they came. LOG: the message. CALL: server.tool. ERROR: what went
+	 * wrong, for people */
 	struct str text;
 	/* ERROR: `text` without the end of it that STDERR frames have told already, for who shows those */
 	struct str untold;

@@ -135,7 +135,7 @@ static void tell_call(struct exec_process *process, const struct exec_call *call
 		json_quote(&value, utf8_cut(ending->error, CALL_ERROR_MAX));
 	}
 	buf_append_char(&value, '}');
-	exec_tell(process, EXEC_FRAME_CALL, buf_str(&value), str_make(NULL, 0), LOG_LEVEL_INFO);
+	exec_tell(process, EXEC_FRAME_CALL, buf_str(&value), call->name, LOG_LEVEL_INFO);
 }
 
 static struct exec_call *find_call(struct exec_process *process, struct str id)

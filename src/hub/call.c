@@ -9,7 +9,6 @@
 #include "hub/refresh.h"
 #include "io/random.h"
 #include "mcp/jsonrpc.h"
-#include "text/nearest.h"
 #include "text/plain.h"
 
 static void call_step(struct hub_call *call);
@@ -83,18 +82,13 @@ static uint64_t call_acquire_patience(const struct hub_call *call)
 
 static int call_unknown_tool(struct hub_call *call)
 {
-	const struct catalogue_snapshot *shown = call->server->snapshot;
-	struct nearest nearest;
+	struct str nearest = catalogue_nearest(call->server->snapshot, call->spec.tool);
 
-	nearest_init(&nearest, call->spec.tool);
-	for (size_t i = 0; i < shown->count; i++)
-		nearest_consider(&nearest, shown->tools[i].name);
 	return err_set(
 		&call->err, ERR_NOT_FOUND,
 		"%.*s: no tool is called \"%.*s\"%s%.*s%s (a server with tools or excludeTools is called by names of its list only; `mcpx refresh` reads that anew)",
 		STR_ARG(call->server->namespace), STR_ARG(call->spec.tool),
-		nearest.best.n ? "; did you mean \"" : "", STR_ARG(nearest.best),
-		nearest.best.n ? "\"?" : "");
+		nearest.n ? "; did you mean \"" : "", STR_ARG(nearest), nearest.n ? "\"?" : "");
 }
 
 /*

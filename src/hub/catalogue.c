@@ -4,6 +4,7 @@
 #include "json/json.h"
 #include "json/writer.h"
 #include "mcp/jsonrpc.h"
+#include "text/nearest.h"
 #include "text/identifier.h"
 
 #include <stdio.h>
@@ -233,6 +234,16 @@ void catalogue_unref(struct catalogue_snapshot **dropped)
 const struct catalogue_tool *catalogue_find(const struct catalogue_snapshot *snapshot, struct str name)
 {
 	return map_get(&snapshot->names, name);
+}
+
+struct str catalogue_nearest(const struct catalogue_snapshot *snapshot, struct str name)
+{
+	struct nearest nearest;
+
+	nearest_init(&nearest, name);
+	for (size_t i = 0; i < snapshot->count; i++)
+		nearest_consider(&nearest, snapshot->tools[i].name);
+	return nearest.best;
 }
 
 /* -- on disk --------------------------------------------------------------------------------------------- */

@@ -67,6 +67,9 @@ void catalogue_unref(struct catalogue_snapshot **snapshot);
  * none has it. */
 const struct catalogue_tool *catalogue_find(const struct catalogue_snapshot *snapshot, struct str name);
 
+/* The own name of a tool that may have been meant by one that none has; empty when none is near. */
+struct str catalogue_nearest(const struct catalogue_snapshot *snapshot, struct str name);
+
 /* -- on disk --------------------------------------------------------------------------------------------- */
 
 /* The text of a cache file, and back. A file of another format version, or a damaged one, is ERR_INVALID, one

@@ -1,6 +1,5 @@
 #include "base/base.h"
 #include "io/http_conditional.h"
-#include "base/character.h"
 #include "base/time_text.h"
 
 /* -- conditions (RFC 9110 section 13.2.2 gives the order) ------------------------------------------------ */
@@ -96,9 +95,8 @@ struct byte_range {
 /* A position beyond what can be counted is beyond the end of any file (section 14.1.2). */
 static bool position_parse(struct str digits, uint64_t *ret_position)
 {
-	for (size_t i = 0; i < digits.n; i++)
-		if (!is_digit(digits.p[i]))
-			return false;
+	if (!str_is_digits(digits))
+		return false;
 	if (str_to_u64(digits, ret_position) < 0)
 		*ret_position = UINT64_MAX;
 	return true;
