@@ -347,10 +347,8 @@ static int take_whole(struct api_call *call, const struct operation_input *whole
 	struct str raw = str_trim(object);
 	struct json_member none;
 	size_t count;
-	int code = json_check(raw, limits, err);
+	int code = json_check_foreign(&raw, limits, call->arena, err);
 
-	if (code == ERR_INVALID && json_mend_surrogates(raw, call->arena, &raw))
-		code = json_check(raw, limits, err);
 	if (code == 0 && raw.p[0] != '{')
 		code = json_skim(raw, limits, call->arena, &none, 1, &count, err);
 	return code < 0 ? refuse_object(code, err) : call_set(call, whole, raw, str_make(NULL, 0), err);
@@ -370,9 +368,7 @@ int api_take_object(struct api_call *call, struct str object, struct err *err)
 		return 0;
 	if (whole)
 		return take_whole(call, whole, object, &limits, err);
-	code = json_skim(object, &limits, call->arena, members, ARRAY_LEN(members), &count, err);
-	if (code == ERR_INVALID && json_mend_surrogates(object, call->arena, &object))
-		code = json_skim(object, &limits, call->arena, members, ARRAY_LEN(members), &count, err);
+	code = json_skim_foreign(&object, &limits, call->arena, members, ARRAY_LEN(members), &count, err);
 	if (code < 0)
 		return refuse_object(code, err);
 	for (size_t i = 0; i < count; i++)

@@ -2,20 +2,19 @@
 #include "artifacts/abandoned.h"
 #include "artifacts/ledger.h"
 #include "base/ids.h"
+#include "settings/places.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { KEY_BYTES = 8 }; /* of a daemon's key, as 16 digits (settings/places.h) */
-
 /* -- finding --------------------------------------------------------------------------------------------- */
 
 static bool is_store(struct str name)
 {
 	static const struct str prefix = STR_INIT("artifacts-");
-	uint8_t key[KEY_BYTES];
+	uint8_t key[DAEMON_KEY_BYTES];
 
 	return str_eq(name, STR("artifacts")) ||
 	       (str_starts_with(name, prefix) && hex_decode(key, sizeof(key), str_from(name, prefix.n)) == 0);

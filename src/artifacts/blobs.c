@@ -45,14 +45,6 @@ static int open_directory(int at, const char *name)
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static bool lock_is_named(int lock, int root)
-{
-	struct stat ours, named;
-
-	return fstat(lock, &ours) == 0 && fstatat(root, "lock", &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
-}
-
 /* 1 when the store was removed meanwhile (abandoned.h), or the lock of it that we opened. */
 static int take_lock(struct blobs *blobs, int root, uint64_t wait_ms, struct err *err)
 {
@@ -62,7 +54,7 @@ static int take_lock(struct blobs *blobs, int root, uint64_t wait_ms, struct err
 	if (blobs->lock_fd < 0)
 		return errno == ENOENT ? 1 : err_errno(err, "%s/lock: cannot be opened", blobs->path);
 	r = file_lock_within(blobs->lock_fd, wait_ms);
-	if (r == 0 && lock_is_named(blobs->lock_fd, root))
+	if (r == 0 && file_is_named(blobs->lock_fd, root, "lock", AT_SYMLINK_NOFOLLOW))
 		return 0;
 	if (r == 0) {
 		close_fd(&blobs->lock_fd);

@@ -247,16 +247,6 @@ static int read_text(struct str word, size_t bytes_max, struct arena *arena, str
 	return 0;
 }
 
-/* 0 when `text` is JSON, as it is or once it is mended. */
-static int check_json(struct str *text, struct arena *arena, struct err *err)
-{
-	int r = json_check(*text, NULL, err);
-
-	if (r == ERR_INVALID && json_mend_surrogates(*text, arena, text))
-		r = json_check(*text, NULL, err);
-	return r;
-}
-
 static int whole_object(struct str word, size_t bytes_max, struct arena *arena, struct str *ret_object,
 			struct err *err)
 {
@@ -268,7 +258,7 @@ static int whole_object(struct str word, size_t bytes_max, struct arena *arena, 
 		where = str_eq(word, STR("-")) ? "standard input" : arena_cstr(arena, str_from(word, 1));
 		r = read_text(word, bytes_max, arena, &text, err);
 	}
-	if (r == 0 && (r = check_json(&text, arena, err)) < 0)
+	if (r == 0 && (r = json_check_foreign(&text, NULL, arena, err)) < 0)
 		return err_prefix(err, r, "%s: not valid JSON", where);
 	if (r == 0 && !str_starts_with(str_trim(text), STR("{")))
 		return err_set(err, ERR_INVALID, "%s: the arguments of a tool are a JSON object", where);
@@ -289,7 +279,7 @@ static int check_json_value(struct argument_value *value, size_t bytes_max, stru
 		file = str_from(value->text, 1);
 		r = read_text(value->text, bytes_max, arena, &value->text, err);
 	}
-	if (r < 0 || (r = check_json(&value->text, arena, err)) == 0)
+	if (r < 0 || (r = json_check_foreign(&value->text, NULL, arena, err)) == 0)
 		return r;
 	if (file.n)
 		return err_prefix(err, r, "%.*s:=@%.*s: the file is not JSON", STR_ARG(value->name),

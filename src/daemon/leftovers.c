@@ -8,7 +8,6 @@
 enum {
 	TURNS_MAX = 64,	 /* of one round */
 	TOLD_MAX = 1000, /* stores whose trouble is remembered; that of more is not told */
-	KEY_BYTES = 8,	 /* of a daemon's key, as 16 digits */
 };
 
 /* -- one turn, on the worker pool ------------------------------------------------------------------------ */
@@ -34,8 +33,9 @@ struct leftovers_turn {
 static struct str key_of_log(struct str name)
 {
 	static const struct str prefix = STR_INIT("daemon-"), suffix = STR_INIT(".log");
-	struct str key = str_slice(name, prefix.n, 2 * KEY_BYTES), rest = str_from(name, prefix.n + key.n);
-	uint8_t bytes[KEY_BYTES];
+	struct str key = str_slice(name, prefix.n, 2 * DAEMON_KEY_BYTES),
+		   rest = str_from(name, prefix.n + key.n);
+	uint8_t bytes[DAEMON_KEY_BYTES];
 	uint64_t number;
 
 	if (!str_starts_with(name, prefix) || hex_decode(bytes, sizeof(bytes), key) < 0 ||

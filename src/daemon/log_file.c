@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "daemon/log_file.h"
+#include "io/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -76,12 +77,9 @@ static bool log_file_put(struct log_file *file, struct str bytes)
 
 void log_file_follow(struct log_file *file)
 {
-	struct stat ours, named;
 	struct log_file fresh = *file;
 
-	if (!file->path || file->fd < 0 ||
-	    (fstat(file->fd, &ours) == 0 && stat(file->path, &named) == 0 && ours.st_dev == named.st_dev &&
-	     ours.st_ino == named.st_ino) ||
+	if (!file->path || file->fd < 0 || file_is_named(file->fd, AT_FDCWD, file->path, 0) ||
 	    log_file_reopen(&fresh) < 0)
 		return;
 	close_fd(&file->fd);

@@ -400,18 +400,6 @@ static void drop_unreadable(struct exec_process *process, struct str json)
 			    "give what the script starts a standard error of its own");
 }
 
-static int read_record(struct record *record, struct str json, const struct json_limits *limits,
-		       struct err *err)
-{
-	int code = json_skim(json, limits, &record->arena, record->members, RECORD_MEMBERS_MAX,
-			     &record->count, err);
-
-	if (code == ERR_INVALID && json_mend_surrogates(json, &record->arena, &json))
-		code = json_skim(json, limits, &record->arena, record->members, RECORD_MEMBERS_MAX,
-				 &record->count, err);
-	return code;
-}
-
 static void channel_record(struct exec_channel *channel, struct str json)
 {
 	struct exec_process *process = container_of(channel, struct exec_process, channel);
@@ -421,7 +409,8 @@ static void channel_record(struct exec_channel *channel, struct str json)
 	struct err err;
 
 	arena_init(&record.arena, 0);
-	if (read_record(&record, json, &limits, &err) == 0) {
+	if (json_skim_foreign(&json, &limits, &record.arena, record.members, RECORD_MEMBERS_MAX,
+			      &record.count, &err) == 0) {
 		kind = find_kind(text_of(&record, STR("kind")));
 		if (kind)
 			kind->take(process, &record);

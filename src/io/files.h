@@ -89,6 +89,9 @@ struct lock_file {
 /* Does not wait: ERR_BUSY names the process that holds it. The file is created with mode 0600. */
 int lock_file_take(struct lock_file *lock, const char *path, struct err *err);
 
+/* Whether the name, looked up as fstatat(2) does it, leads to the open file. */
+bool file_is_named(int fd, int at, const char *name, int flags);
+
 /* Whether it is held, and its name still leads to it: else another process may take a lock of that name. */
 bool lock_file_is_ours(const struct lock_file *lock);
 

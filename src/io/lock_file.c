@@ -27,12 +27,12 @@ static int lock_file_busy(int fd, const char *path, struct err *err)
 	return err_set(err, ERR_BUSY, "%s is locked by process %.*s", path, STR_ARG(pid));
 }
 
-static bool lock_file_is_named(int fd, const char *path)
+bool file_is_named(int fd, int at, const char *name, int flags)
 {
 	struct stat ours, named;
 
-	return fstat(fd, &ours) == 0 && stat(path, &named) == 0 && ours.st_dev == named.st_dev &&
-	       ours.st_ino == named.st_ino;
+	return fstat(fd, &ours) == 0 && fstatat(at, name, &named, flags) == 0 &&
+	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
 static int lock_file_sign(int fd)
@@ -45,7 +45,7 @@ static int lock_file_sign(int fd)
 
 bool lock_file_is_ours(const struct lock_file *lock)
 {
-	return lock->path && lock_file_is_named(lock->fd, lock->path);
+	return lock->path && file_is_named(lock->fd, AT_FDCWD, lock->path, 0);
 }
 
 int lock_file_take(struct lock_file *lock, const char *path, struct err *err)
@@ -58,7 +58,7 @@ int lock_file_take(struct lock_file *lock, const char *path, struct err *err)
 		if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 			return errno == EWOULDBLOCK ? lock_file_busy(fd, path, err)
 						    : err_errno(err, "cannot lock %s", path);
-		if (!lock_file_is_named(fd, path))
+		if (!file_is_named(fd, AT_FDCWD, path, 0))
 			continue;
 		if (lock_file_sign(fd) < 0)
 			return err_errno(err, "cannot write the lock file %s", path);

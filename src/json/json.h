@@ -150,6 +150,13 @@ int json_skim(struct str text, const struct json_limits *limits, struct arena *a
  */
 bool json_mend_surrogates(struct str text, struct arena *arena, struct str *ret_text);
 
+/* json_check() and json_skim() for text of another program: one that cannot be read only because of such
+ * halves is mended, and *text is then the copy that was read. */
+int json_check_foreign(struct str *text, const struct json_limits *limits, struct arena *arena,
+		       struct err *err);
+int json_skim_foreign(struct str *text, const struct json_limits *limits, struct arena *arena,
+		      struct json_member *ret_members, size_t room, size_t *ret_count, struct err *err);
+
 /* The last member named `key`, or NULL. */
 const struct json_member *json_member_find(const struct json_member *members, size_t count, struct str key);
 

@@ -63,3 +63,23 @@ bool json_mend_surrogates(struct str text, struct arena *arena, struct str *ret_
 	*ret_text = str_make(mended, text.n);
 	return true;
 }
+
+int json_check_foreign(struct str *text, const struct json_limits *limits, struct arena *arena,
+		       struct err *err)
+{
+	int code = json_check(*text, limits, err);
+
+	if (code == ERR_INVALID && json_mend_surrogates(*text, arena, text))
+		code = json_check(*text, limits, err);
+	return code;
+}
+
+int json_skim_foreign(struct str *text, const struct json_limits *limits, struct arena *arena,
+		      struct json_member *ret_members, size_t room, size_t *ret_count, struct err *err)
+{
+	int code = json_skim(*text, limits, arena, ret_members, room, ret_count, err);
+
+	if (code == ERR_INVALID && json_mend_surrogates(*text, arena, text))
+		code = json_skim(*text, limits, arena, ret_members, room, ret_count, err);
+	return code;
+}

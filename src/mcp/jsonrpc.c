@@ -180,9 +180,7 @@ int jsonrpc_read(struct str text, const struct json_limits *limits, struct arena
 	*fault = (struct jsonrpc_fault){ .code = MCP_PARSE_ERROR };
 	if (!begins_with(text, '{'))
 		return classify_foreign(text, limits, fault);
-	code = json_skim(text, limits, arena, members, ARRAY_LEN(members), &count, &fault->err);
-	if (code == ERR_INVALID && json_mend_surrogates(text, arena, &text))
-		code = json_skim(text, limits, arena, members, ARRAY_LEN(members), &count, &fault->err);
+	code = json_skim_foreign(&text, limits, arena, members, ARRAY_LEN(members), &count, &fault->err);
 	if (code < 0) {
 		fault->code = code == ERR_INVALID ? MCP_PARSE_ERROR : MCP_INVALID_REQUEST;
 		return code;

@@ -17,6 +17,8 @@
 #include "settings/environment.h"
 #include "settings/settings.h"
 
+enum { DAEMON_KEY_BYTES = 8 }; /* of a key, as twice as many digits */
+
 /* All absolute and followed by a NUL. */
 struct places {
 	struct str key;	       /* 16 hexadecimal digits: the configuration files */
