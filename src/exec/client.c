@@ -19,29 +19,50 @@
 
 /* -- selections ------------------------------------------------------------------------------------------ */
 
-/* Whether one word of a selection means this namespace, or a tool of it. */
-static bool word_selects(struct str word, const struct catalogue_snapshot *snapshot,
-			 const struct catalogue_tool *tool)
+/* The namespace of a word of a selection, and the tool behind its dot; .p NULL when it names none. */
+static struct str word_namespace(struct str word, struct str *ret_tool)
 {
-	size_t dot = str_find_char(word, '.');
+	size_t dot;
 
-	if (!str_eq(str_slice(word, 0, dot), snapshot->namespace))
-		return false;
-	return dot == STR_NONE || !tool || catalogue_find(snapshot, str_from(word, dot + 1)) == tool;
+	word = str_trim(word);
+	dot = str_find_char(word, '.');
+	*ret_tool = dot == STR_NONE ? str_make(NULL, 0) : str_from(word, dot + 1);
+	return str_slice(word, 0, dot);
 }
 
-/* With a NULL tool: whether anything of the namespace is selected. */
-static bool selects(struct str selection, const struct catalogue_snapshot *snapshot,
-		    const struct catalogue_tool *tool)
+/* Whether anything of the namespace is selected. */
+static bool selects(struct str selection, const struct catalogue_snapshot *snapshot)
 {
-	struct str word;
+	struct str word, tool;
 
 	if (!str_trim(selection).n)
 		return true;
 	while (str_split(&selection, ',', &word))
-		if (word_selects(str_trim(word), snapshot, tool))
+		if (str_eq(word_namespace(word, &tool), snapshot->namespace))
 			return true;
 	return false;
+}
+
+/* Whether each of the namespace's tools is. The selection is gone through once, however many there are of
+ * both; the caller frees the array. */
+static bool *selected_tools(struct str selection, const struct catalogue_snapshot *snapshot)
+{
+	bool *selected = xcalloc(snapshot->count + 1, sizeof(*selected)), all = !str_trim(selection).n;
+	struct str word, name;
+
+	while (!all && str_split(&selection, ',', &word)) {
+		const struct catalogue_tool *tool;
+
+		if (!str_eq(word_namespace(word, &name), snapshot->namespace))
+			continue;
+		all = !name.p;
+		tool = all ? NULL : catalogue_find(snapshot, name);
+		if (tool)
+			selected[tool - snapshot->tools] = true;
+	}
+	for (size_t i = 0; all && i < snapshot->count; i++)
+		selected[i] = true;
+	return selected;
 }
 
 static const struct catalogue_snapshot *find_namespace(const struct exec_catalogue *catalogue,
@@ -153,9 +174,11 @@ static void write_function(struct buf *out, struct buf *aliases, const struct ca
 static void write_namespace_type(struct buf *out, struct buf *aliases,
 				 const struct catalogue_snapshot *snapshot, struct str selection)
 {
+	_cleanup_free_ bool *selected = selected_tools(selection, snapshot);
+
 	buf_append(out, STR("{\n"));
 	for (size_t i = 0; i < snapshot->count; i++)
-		if (selects(selection, snapshot, &snapshot->tools[i]))
+		if (selected[i])
 			write_function(out, aliases, snapshot, &snapshot->tools[i]);
 	buf_append_char(out, '}');
 }
@@ -197,7 +220,7 @@ void exec_types_write(struct buf *out, const struct exec_catalogue *catalogue, s
 {
 	buf_append(out, EMBEDDED(declarations_prelude));
 	for (size_t i = 0; i < catalogue->count; i++)
-		if (selects(selection, catalogue->snapshots[i], NULL))
+		if (selects(selection, catalogue->snapshots[i]))
 			write_declaration(out, catalogue, i, selection, instructions);
 }
 
@@ -271,7 +294,7 @@ static void write_table(struct json_writer *w, const struct exec_catalogue *cata
 	for (size_t i = 0; i < catalogue->count; i++) {
 		const struct catalogue_snapshot *snapshot = catalogue->snapshots[i];
 
-		if (!selects(selection, snapshot, NULL))
+		if (!selects(selection, snapshot))
 			continue;
 		json_write_array_begin(w);
 		json_write_str(w, snapshot->namespace);
@@ -316,7 +339,7 @@ static void write_plain_exports(struct buf *out, const struct exec_catalogue *ca
 	for (size_t i = 0; i < catalogue->count; i++) {
 		struct str namespace = catalogue->snapshots[i]->namespace;
 
-		if (selects(selection, catalogue->snapshots[i], NULL))
+		if (selects(selection, catalogue->snapshots[i]))
 			buf_printf(out, "const $%zu = $mcpx.tools.%.*s; export { $%zu as %.*s };\n", i,
 				   STR_ARG(namespace), i, STR_ARG(namespace));
 	}
@@ -344,7 +367,7 @@ static void write_typed_exports(struct buf *out, const struct exec_catalogue *ca
 	for (size_t i = 0; i < catalogue->count; i++) {
 		const struct catalogue_snapshot *snapshot = catalogue->snapshots[i];
 
-		if (!selects(selection, snapshot, NULL))
+		if (!selects(selection, snapshot))
 			continue;
 		schema_write_comment(out, description_of(catalogue, i), NULL, 0);
 		buf_printf(out, "const $%zu: ", i);
@@ -363,7 +386,7 @@ static void write_default_export(struct buf *out, const struct exec_catalogue *c
 	if (!plain) {
 		buf_append(out, STR(": {"));
 		for (size_t i = 0; i < catalogue->count; i++)
-			if (selects(selection, catalogue->snapshots[i], NULL))
+			if (selects(selection, catalogue->snapshots[i]))
 				buf_printf(out, " %.*s: typeof $%zu;",
 					   STR_ARG(catalogue->snapshots[i]->namespace), i);
 		buf_append(out, STR(" }"));

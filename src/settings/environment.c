@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "settings/environment.h"
+#include "base/map.h"
 
 extern char **environ;
 
@@ -29,20 +30,12 @@ struct str environment_get(const struct environment *environment, struct str nam
 	return (struct str){ NULL, 0 };
 }
 
-static bool overlaid(const char *entry, const struct variable *variables, size_t count)
+static bool overlaid(const char *entry, const struct map *variables)
 {
-	for (size_t i = 0; i < count; i++)
-		if (entry_value(entry, variables[i].name).p)
-			return true;
-	return false;
-}
+	struct str text = str_of(entry);
+	size_t equals = str_find_char(text, '=');
 
-static bool comes_again(const struct variable *variables, size_t count, size_t at)
-{
-	for (size_t i = at + 1; i < count; i++)
-		if (str_eq(variables[i].name, variables[at].name))
-			return true;
-	return false;
+	return equals != STR_NONE && map_get(variables, str_slice(text, 0, equals));
 }
 
 const char *const *environment_with(const struct environment *environment, const struct variable *variables,
@@ -50,16 +43,21 @@ const char *const *environment_with(const struct environment *environment, const
 {
 	size_t old_count = 0, at = 0;
 	const char **entries;
+	struct map last; /* by name, the variable that counts */
 
 	while (environment->entries[old_count])
 		old_count++;
 	entries = arena_array(arena, const char *, old_count + count + 1);
+	map_init(&last, 0);
+	for (size_t i = 0; i < count; i++)
+		map_set(&last, variables[i].name, (void *)&variables[i]);
 	for (size_t i = 0; i < old_count; i++)
-		if (!overlaid(environment->entries[i], variables, count))
+		if (!overlaid(environment->entries[i], &last))
 			entries[at++] = environment->entries[i];
 	for (size_t i = 0; i < count; i++)
-		if (!comes_again(variables, count, i))
+		if (map_get(&last, variables[i].name) == &variables[i])
 			entries[at++] =
 				arena_concat(arena, variables[i].name, STR("="), variables[i].value).p;
+	map_release(&last);
 	return entries;
 }

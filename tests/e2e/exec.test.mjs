@@ -435,7 +435,7 @@ test('progress of a call reaches the script that waits for it', async (t) => {
 	assert.match((await exec("await scripted.progress({ steps: 2, ms: 60 }, { onProgress: () => { throw new Error('listener') } })")).error, /^Error: listener/);
 });
 
-test('a hundred thousand namespaces are an answer, and not the end of the daemon', async (t) => {
+test('a hundred thousand namespaces or variables are an answer, and not the end of the daemon', async (t) => {
 	const { at } = await daemonWith(t, { scripted: scriptedServer() });
 	const exec = (ns) => post(at, '/v1/exec', { source: 'return 1', options: { ns } });
 	const names = Array.from({ length: 99_000 }, (_, i) => `n${i}`);
@@ -443,5 +443,7 @@ test('a hundred thousand namespaces are an answer, and not the end of the daemon
 	assert.equal(unknown.status, 400, unknown.text);
 	assert.match(unknown.json.error, /"n0"/);
 	assert.equal((await exec(names.map(() => 'scripted'))).json.result, 1);
+	const wide = await post(at, '/v1/exec', { source: 'return process.env.E98999', options: { env: Object.fromEntries(names.map((_, i) => [`E${i}`, `${i}`])) } });
+	assert.equal(wide.json.result, '98999', wide.text.slice(0, 300));
 	assert.equal((await get(at, '/v1/health')).status, 200);
 });
