@@ -204,7 +204,7 @@ function callerHeaders() {
 		'X-Mcpx-Parent-Session': host.env('MCPX_PARENT_SESSION_ID'),
 		'X-Mcpx-Cwd': host.env('MCPX_CWD') ?? host.cwd(),
 	};
-	const headers = { 'X-Mcpx-Pid': host.pid };
+	const headers = { 'X-Mcpx-Pid': host.env('MCPX_PID') || host.pid };
 	for (const [field, value] of Object.entries(caller)) if (value && isFieldValue(value)) headers[field] = value;
 	return headers;
 }

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "api/api.h"
+#include "api/caller.h"
 #include "io/http_origin.h"
 #include "io/random.h"
 
@@ -30,24 +31,6 @@ api_operation *const api_operations[OPERATION_COUNT] = {
 };
 
 /* -- /v1 ------------------------------------------------------------------------------------------------- */
-
-/* Who calls, as the request's fields say. What a client says of itself only chooses instances among its own
- * user's. */
-static struct hub_caller request_caller(struct http_request *request)
-{
-	struct hub_caller caller = {
-		.session = http_field(request, STR("x-mcpx-session")),
-		.parent_session = http_field(request, STR("x-mcpx-parent-session")),
-		.call_id = http_field(request, STR("x-mcpx-call")),
-		.cwd = http_field(request, STR("x-mcpx-cwd")),
-		.run = http_field(request, STR("x-mcpx-run")),
-	};
-	uint64_t pid;
-
-	if (str_to_u64(http_field(request, STR("x-mcpx-pid")), &pid) == 0 && pid <= INT32_MAX)
-		caller.pid = (uint32_t)pid;
-	return caller;
-}
 
 static void v1_gone(struct http_request *request)
 {
@@ -104,7 +87,7 @@ static struct api_call *v1_call(struct api *api, struct http_request *request,
 	call->operation = operation;
 	call->arena = &request->arena;
 	call->values = arena_array(call->arena, struct api_value, operation->input_count + 1);
-	call->caller = request_caller(request);
+	call->caller = caller_of_request(request, call->arena);
 	call->http = request;
 	request->owner = call;
 	request->gone = v1_gone;
@@ -185,6 +168,22 @@ static void refuse(struct http_request *request, unsigned status, const struct e
 	api_respond_error(request, status, str_of(err->message), &challenge, status == 401 ? 1 : 0);
 }
 
+static void mcp_request(struct api *api, struct http_request *request)
+{
+	struct hub_caller *caller = arena_new(&request->arena, struct hub_caller);
+
+	*caller = caller_of_request(request, &request->arena);
+	mcp_http_door_request(api->mcp, request, access_principal(&api->access, request), caller);
+}
+
+static void *keep_caller(void *peer, struct arena *arena)
+{
+	struct hub_caller *kept = arena_new(arena, struct hub_caller);
+
+	*kept = caller_for_session(peer, arena);
+	return kept;
+}
+
 void api_request(void *context, struct http_request *request)
 {
 	struct api *api = context;
@@ -197,7 +196,7 @@ void api_request(void *context, struct http_request *request)
 	else if (api->draining && !api_exec_runs(api, http_field(request, STR("x-mcpx-run"))))
 		api_respond_error(request, 503, STR("the daemon is shutting down"), NULL, 0);
 	else if (api->mcp && str_eq(request->path, settings_string(api->settings, SETTING_PROTO_MCP_PATH)))
-		mcp_http_door_request(api->mcp, request, access_principal(&api->access, request), NULL);
+		mcp_request(api, request);
 	else if (str_eq(request->path, STR("*")))
 		answer_options(request);
 	else if (str_eq(request->path, STR("/v1/stdio")))
@@ -231,6 +230,7 @@ int api_init(struct api *api, struct err *err)
 			    .age_ms = settings_duration(set, SETTING_PROTO_REPLAY_AGE) },
 		.prime_ms = settings_duration(set, SETTING_PROTO_STREAM_AFTER),
 		.retry_ms = settings_duration(set, SETTING_PROTO_RETRY),
+		.keep_peer = keep_caller,
 	};
 
 	(void)random_id(api->session_prefix, &prefix);

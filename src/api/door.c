@@ -193,12 +193,14 @@ static void door_cancelled(struct mcp_server_call *call, struct str reason)
 		work->cancelled(call, reason);
 }
 
-/* Nobody else can use the instances of its servers any more. A channel ends its own (stdio.c). */
+/* Nobody else can use the instances of its servers any more, unless the client named its session. A channel
+ * has named its own, and ends it (stdio.c). */
 static void door_session_closed(struct mcp_session *session)
 {
+	const struct hub_caller *peer = session->peer;
 	struct api_door *door = session->server->owner;
 
-	if (!session->peer)
+	if (!peer->session.n)
 		(void)pool_end_session(door->api->hub->pool, relay_session(session, &session->arena));
 }
 

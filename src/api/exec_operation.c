@@ -354,11 +354,15 @@ static void take_variables(struct exec_operation *op, struct exec_spec *spec)
 	spec->variable_count = items.count + op->options.variable_count;
 }
 
-static void take_session(struct exec_operation *op, struct exec_spec *spec)
+static void take_caller(struct exec_operation *op, struct exec_spec *spec)
 {
-	spec->session = op->options.session.n ? op->options.session : op->call->caller.session;
+	const struct hub_caller *caller = &op->call->caller;
+
+	spec->session = op->options.session.n ? op->options.session : caller->session;
 	op->own_session = !spec->session.n;
-	spec->parent_session = op->call->caller.parent_session;
+	spec->parent_session = caller->parent_session;
+	if (caller->pid)
+		spec->pid = arena_printf(op->call->arena, "%u", caller->pid);
 }
 
 static void start_run(struct exec_operation *op, struct str client)
@@ -391,7 +395,7 @@ static void start_run(struct exec_operation *op, struct str client)
 	};
 
 	take_variables(op, &spec);
-	take_session(op, &spec);
+	take_caller(op, &spec);
 	exec_limits_from_settings(set, &spec.limits);
 	if (options->has_timeout)
 		spec.limits.timeout_ms = options->timeout_ms;

@@ -13,7 +13,7 @@ struct str relay_session(const struct mcp_session *session, struct arena *arena)
 	const struct api_door *door = session->server->owner;
 	const struct hub_caller *peer = session->peer;
 
-	if (peer)
+	if (peer->session.n)
 		return peer->session;
 	if (session->state != MCP_SESSION_OPEN)
 		return str_make(NULL, 0);
@@ -23,8 +23,7 @@ struct str relay_session(const struct mcp_session *session, struct arena *arena)
 
 struct hub_caller relay_caller(const struct mcp_server_call *call)
 {
-	const struct hub_caller *peer = call->session->peer;
-	struct hub_caller caller = peer ? *peer : (struct hub_caller){ 0 };
+	struct hub_caller caller = *(const struct hub_caller *)call->session->peer;
 
 	caller.is_client = true;
 	caller.era = mcp_era_of(call->revision);

@@ -13,9 +13,9 @@
 /* Calls `tool` of `server` and answers `call` with what comes back. */
 void relay_start(struct mcp_server_call *call, struct api *api, struct hub_server *server, struct str tool);
 /*
- * The name by which the hub knows a client's session, which no other client has. A channel of `mcpx serve` is
- * one for as long as it is open, unless its client named another; over HTTP a legacy session is one, and a
- * modern request stands for itself: empty.
+ * The name by which the hub knows a client's session, which no other client has unless it says the same
+ * (caller.h). A channel of `mcpx serve` is one for as long as it is open; over HTTP a legacy session is one,
+ * and a modern request stands for itself: empty.
  */
 struct str relay_session(const struct mcp_session *session, struct arena *arena);
 

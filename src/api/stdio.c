@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 #include "api/api.h"
+#include "api/caller.h"
 #include "io/channel.h"
 #include "mcp/stdio_server.h"
 
@@ -129,19 +130,16 @@ static struct stdio_door *stdio_new(struct api *api, struct http_request *reques
 	struct stdio_door *at = xnew(struct stdio_door);
 	struct setting_items passthrough =
 		split_names(http_query(request, STR("passthrough")), &request->arena);
-	uint64_t pid;
+	struct hub_caller caller;
 
 	at->api = api;
 	arena_init(&at->arena, 0);
-	at->caller.session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-session")));
+	caller = caller_of_request(request, &request->arena);
+	at->caller = caller_for_session(&caller, &at->arena);
 	at->own_session = !at->caller.session.n;
 	if (at->own_session)
 		at->caller.session = arena_printf(&at->arena, "%s-stdio-%llu", api->session_prefix,
 						  (unsigned long long)++api->last_stdio_door);
-	at->caller.parent_session = arena_copy(&at->arena, http_field(request, STR("x-mcpx-parent-session")));
-	at->caller.cwd = arena_copy(&at->arena, http_field(request, STR("x-mcpx-cwd")));
-	if (str_to_u64(http_field(request, STR("x-mcpx-pid")), &pid) == 0 && pid <= INT32_MAX)
-		at->caller.pid = (uint32_t)pid;
 	door_init(&at->door, api, mode, passthrough);
 	mcp_stdio_init(&at->stdio, &at->door.server, access_principal(&api->access, request), stdio_output,
 		       at);

@@ -10,6 +10,7 @@
  */
 #include "base/base.h"
 #include "api/api.h"
+#include "api/caller.h"
 #include "api/long_text.h"
 #include "api/relay.h"
 #include "artifacts/media.h"
@@ -390,58 +391,15 @@ static void call_cancelled(struct api_call *call)
 
 /* -- who calls ------------------------------------------------------------------------------------------- */
 
-static struct str *context_text(struct hub_caller *caller, struct str name)
-{
-	if (str_eq(name, STR("sessionId")))
-		return &caller->session;
-	if (str_eq(name, STR("parentSessionId")))
-		return &caller->parent_session;
-	if (str_eq(name, STR("callId")))
-		return &caller->call_id;
-	if (str_eq(name, STR("cwd")))
-		return &caller->cwd;
-	return str_eq(name, STR("run")) ? &caller->run : NULL;
-}
-
-static int take_context_member(struct api_call *call, const struct json_member *member, struct err *err)
-{
-	struct str *text = context_text(&call->caller, member->key), value;
-	uint64_t number;
-
-	if (member->type == JSON_NULL)
-		return 0;
-	if (str_eq(member->key, STR("pid"))) {
-		if (str_to_u64(member->raw, &number) < 0 || number > INT32_MAX)
-			return err_set(err, ERR_INVALID, "\"context.pid\" must be the number of a process");
-		call->caller.pid = (uint32_t)number;
-		return 0;
-	}
-	if (!text)
-		return err_set(
-			err, ERR_INVALID,
-			"\"context\" has no member \"%.*s\"; there are: sessionId, parentSessionId, callId, cwd, pid, run",
-			STR_ARG(member->key));
-	if (member->type != JSON_STRING)
-		return err_set(err, ERR_INVALID, "\"context.%.*s\" must be a string", STR_ARG(member->key));
-	value = jsonrpc_decode_str(member->raw, call->arena);
-	if (value.n)
-		*text = value;
-	return 0;
-}
-
 /* What the inputs say of the caller, over what the request's fields said. */
 static int take_caller(struct api_call *call, struct err *err)
 {
-	struct str raw = { NULL, 0 }, session = api_input_str(call, STR("session"));
-	struct jsonrpc_members members = { 0 };
+	struct str context = { NULL, 0 }, session = api_input_str(call, STR("session"));
 
 	if (call->operation->id == OPERATION_CALL)
-		raw = api_input_raw(call, STR("context"));
-	if (raw.n && jsonrpc_members(raw, call->arena, &members, err) < 0)
-		return err_prefix(err, ERR_INVALID, "context");
-	for (size_t i = 0; i < members.count; i++)
-		if (take_context_member(call, &members.at[i], err) < 0)
-			return err->code;
+		context = api_input_raw(call, STR("context"));
+	if (caller_take_context(&call->caller, context, call->arena, err) < 0)
+		return err->code;
 	if (session.n)
 		call->caller.session = session;
 	return 0;

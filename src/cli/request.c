@@ -124,11 +124,17 @@ struct str request_session(const struct cli *cli, struct str named)
 	return named.n ? named : environment_get(&cli->environment, STR("MCPX_SESSION_ID"));
 }
 
+struct str request_pid(struct cli *cli)
+{
+	struct str named = environment_get(&cli->environment, STR("MCPX_PID"));
+
+	return str_is_digits(named) ? named : arena_printf(&cli->arena, "%d", (int)getpid());
+}
+
 static int request_fields(struct cli *cli, const struct request *request, struct field_list *list,
 			  struct err *err)
 {
 	const struct environment *environment = &cli->environment;
-	struct str pid = environment_get(environment, STR("MCPX_PID"));
 	struct str session = request_session(cli, request->session);
 
 	list->count = 0;
@@ -137,7 +143,7 @@ static int request_fields(struct cli *cli, const struct request *request, struct
 			       "%s is no session: its name may hold no line ends or other control characters",
 			       QUOTE(session));
 	add_field(list, STR("X-Mcpx-Cwd"), cli->cwd);
-	add_field(list, STR("X-Mcpx-Pid"), pid.n ? pid : arena_printf(&cli->arena, "%d", (int)getpid()));
+	add_field(list, STR("X-Mcpx-Pid"), request_pid(cli));
 	add_field(list, STR("X-Mcpx-Session"), session);
 	add_field(list, STR("X-Mcpx-Parent-Session"),
 		  environment_get(environment, STR("MCPX_PARENT_SESSION_ID")));

@@ -34,6 +34,8 @@ struct str request_target(struct cli *cli, struct str target, struct str name, s
 
 /* Whose session it is: the one that is named, else the one of the environment; may be empty. */
 struct str request_session(const struct cli *cli, struct str named);
+/* The process that asks, in digits: the one that MCPX_PID names, else this one. */
+struct str request_pid(struct cli *cli);
 
 /* Sends it over a fresh or still open connection and reads the head of the answer. */
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,

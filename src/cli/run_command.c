@@ -360,6 +360,7 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	spec->artifacts = artifacts_directory(cli);
 	spec->session = shared_session(cli);
 	spec->parent_session = environment_get(&cli->environment, STR("MCPX_PARENT_SESSION_ID"));
+	spec->pid = request_pid(cli);
 	return run_on_loop(&run, spec);
 }
 

@@ -154,7 +154,7 @@ static const char *const *script_environment(struct exec_process *process)
 		/* Ours is none of the caller's. */
 		{ STR("MCPX_PARENT_SESSION_ID"), spec->parent_session },
 		{ STR("MCPX_CWD"), spec->cwd },
-		{ STR("MCPX_PID"), arena_printf(arena, "%d", (int)getpid()) },
+		{ STR("MCPX_PID"), spec->pid },
 		{ STR("MCPX_RUNTIME"), exec_runtime_name(process->run->runtime) },
 		{ STR("MCPX_CLIENT"), prepared->client },
 		{ STR("MCPX_ENTRY"), prepared->names.path },
@@ -358,6 +358,8 @@ static void copy_spec(struct exec_process *process, const struct exec_spec *spec
 	copy->env = copy_environment(arena, spec->env);
 	copy->variables = copy_strings(arena, spec->variables, spec->variable_count);
 	copy->socket = arena_copy(arena, spec->socket);
+	copy->parent_session = arena_copy(arena, spec->parent_session);
+	copy->pid = arena_copy(arena, spec->pid);
 	copy->artifacts = arena_copy(arena, spec->artifacts);
 }
 

@@ -78,6 +78,7 @@ struct exec_spec {
 	struct str artifacts;	   /* directory that gets a copy of each artifact, absolute; empty: none */
 	struct str session;	   /* "exec-<run id>" when empty */
 	struct str parent_session; /* the one that the caller is part of; may be empty */
+	struct str pid;		   /* the caller's process, in digits; empty: then the script's own counts */
 	struct str run_id;	   /* 16 hexadecimal digits; made when empty */
 	bool capture_console;	   /* console.warn() and the like become log records */
 	struct exec_limits limits;

@@ -24,7 +24,7 @@ void door_init_session(struct mcp_http_door *door, struct mcp_session *session, 
 		       void *peer)
 {
 	mcp_session_init(session, door->server, &door_transport, principal);
-	session->peer = peer;
+	session->peer = door->options.keep_peer ? door->options.keep_peer(peer, &session->arena) : peer;
 }
 
 /* Calls whose client has disconnected go on without a user. */

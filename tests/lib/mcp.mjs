@@ -12,11 +12,11 @@ async function connect(scratch, transport, capabilities) {
 }
 
 // A client of `mcpx ARGS...`, such as ['serve'].
-export function stdioClient(scratch, args, { env = {}, capabilities = {} } = {}) {
+export function stdioClient(scratch, args, { env = {}, cwd = scratch.home, capabilities = {} } = {}) {
 	const transport = new StdioClientTransport({
 		command: mcpx,
 		args,
-		cwd: scratch.home,
+		cwd,
 		env: { ...scratch.env, ...env },
 		stderr: 'pipe',
 	});
