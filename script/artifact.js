@@ -2,20 +2,28 @@
 // bytes are sent where it does not.
 const accepted = 'a string, a Uint8Array, an ArrayBuffer, { path }, an image, audio or resource block, or a tool result';
 
-function fromBase64(text) {
+// node's Buffer passes over whatever is no base64, and its bytes would be others than deno's.
+function decodeBase64(text) {
 	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-	const { buffer, byteOffset, length } = globalThis.Buffer.from(text, 'base64');
-	return new Uint8Array(buffer, byteOffset, length);
+	return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+function fromBase64(text, what) {
+	try {
+		return decodeBase64(text);
+	} catch {
+		throw new TypeError(`the ${what} has data that is no base64`);
+	}
 }
 
 // The bytes in one content block of MCP; undefined when it has none.
 function blockBytes(block) {
 	if (block === null || typeof block !== 'object') return undefined;
 	if ((block.type === 'image' || block.type === 'audio') && typeof block.data === 'string')
-		return { bytes: fromBase64(block.data), mime: block.mimeType };
+		return { bytes: fromBase64(block.data, block.type), mime: block.mimeType };
 	const resource = block.type === 'resource' ? block.resource : block;
 	if (typeof resource?.uri !== 'string') return undefined;
-	if (typeof resource.blob === 'string') return { bytes: fromBase64(resource.blob), mime: resource.mimeType };
+	if (typeof resource.blob === 'string') return { bytes: fromBase64(resource.blob, 'resource'), mime: resource.mimeType };
 	if (typeof resource.text === 'string') return { bytes: encoder.encode(resource.text), mime: resource.mimeType };
 	return undefined;
 }

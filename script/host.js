@@ -1,6 +1,6 @@
 // What differs between deno and node, and nothing else does. What scripts might replace on globalThis is taken first. Looking at `process` costs
 // deno some 13 ms and looking at `setTimeout` some 6, because it then loads what it has of node: one is left alone, the other looked at in need.
-const { Atomics, Deno, Int32Array, SharedArrayBuffer, TextDecoder, TextEncoder, URLSearchParams, decodeURIComponent, performance, queueMicrotask } = globalThis;
+const { Atomics, Deno, Int32Array, SharedArrayBuffer, TextDecoder, TextEncoder, URLSearchParams, atob, decodeURIComponent, performance, queueMicrotask } = globalThis;
 const JSON = { parse: globalThis.JSON.parse, stringify: globalThis.JSON.stringify }; // the object itself is open to scripts
 const process = Deno ? undefined : globalThis.process;
 const encoder = new TextEncoder();

@@ -23,6 +23,14 @@ function scriptFrames(stack) {
 	return frames;
 }
 
+// The frames of a stack stand below its message. Lines of the message may look like frames: a server tells where it failed in its own code.
+function belowMessage(error) {
+	const stack = asText(error.stack ?? '');
+	const message = asText(error.message);
+	const at = stack.indexOf(message);
+	return at < 0 ? stack : stack.slice(at + message.length);
+}
+
 // node begins the stack of TypeScript that it cannot read with the line that is wrong, and no frame of it is in a file.
 function unreadable(stack) {
 	const [, file, row] = /^(?:file:\/\/)?(\/.*):(\d+)\n/.exec(asText(stack ?? '')) ?? [];
@@ -62,8 +70,13 @@ async function explainAbsent(name) {
 	return `${place}, and was left out of this run, or its tools came later: name it with --ns (the option ns), which waits for it`;
 }
 
-// What a runtime says of a module that it cannot load is coloured, and names the place below.
-const LAST_PLACE = /\n\s+at ((?:file|https?):\S+:\d+:\d+)\s*$/;
+// What a runtime says of a module that it cannot load is coloured, and names the place in its last line.
+function placeAtEnd(text) {
+	const trimmed = text.trimEnd();
+	const end = trimmed.lastIndexOf('\n');
+	const [, place] = end < 0 ? [] : /^\s+at ((?:file|https?):\S+:\d+:\d+)$/.exec(trimmed.slice(end + 1)) ?? [];
+	return place && { place, above: trimmed.slice(0, end).trimEnd() };
+}
 
 const EXPLAIN_MS = 2000; // the daemon answers at once, or is of no help
 // Longer ones help nobody, and would not fit into a record.
@@ -80,18 +93,19 @@ const describeCause = (cause) => uncoloured(cause instanceof Error ? `${asText(c
 function describeError(error) {
 	if (!(error instanceof Error)) return { name: 'Error', message: short(`threw ${asText(error)}`) };
 	const whole = uncoloured(error.message);
-	const last = LAST_PLACE.exec(whole);
-	const text = renamed(last ? whole.slice(0, last.index) : whole);
-	const frames = scriptFrames(last ? `    at ${last[1]}` : error.stack).slice(0, FRAMES_MAX);
+	const ofTool = error instanceof ToolError; // it has a server's words
+	const last = ofTool ? undefined : placeAtEnd(whole);
+	const text = renamed(last ? last.above : whole);
+	const frames = scriptFrames(last ? `    at ${last.place}` : belowMessage(error)).slice(0, FRAMES_MAX);
 	const place = frames.find((frame) => frame.ours) ?? frames[0] ?? unreadable(error.stack);
 	return {
 		name: asText(error.name),
-		message: short(explain(text)),
+		message: short(ofTool ? text : explain(text)),
 		...(place && { file: place.file, line: place.line, column: place.column }),
 		...(frames.length && {
 			stack: frames.map(({ what, file, line, column }) => `at ${what ? `${what} ` : ''}${file}:${line}:${column}`),
 		}),
-		...(error instanceof ToolError && { server: ifAny(error.server), tool: ifAny(error.tool), outcome: ifAny(error.outcome) }),
+		...(ofTool && { server: ifAny(error.server), tool: ifAny(error.tool), outcome: ifAny(error.outcome) }),
 		...(error.cause !== undefined && { cause: short(describeCause(error.cause)) }),
 	};
 }

@@ -73,11 +73,15 @@ function asText(value) {
 	return 'a value that cannot be shown';
 }
 
+const NEAR_NAME_MAX = 64; // nobody mistypes a longer one, and comparing takes the product of the lengths
+
 // The nearest of some names, for messages; undefined when none is near.
 function nearest(name, names) {
 	let best;
 	let least = Math.max(2, name.length / 3);
+	if (name.length > NEAR_NAME_MAX) return undefined;
 	for (const candidate of names) {
+		if (candidate.length > NEAR_NAME_MAX) continue;
 		const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
 		if (distance <= least) [best, least] = [candidate, distance - 1];
 	}

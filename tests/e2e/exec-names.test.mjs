@@ -66,6 +66,9 @@ inBoth('whatever holds bytes can be kept', async ({ scratch, at, exec }) => {
 	assert.equal((await exec("return (await artifact('a\\0b', 'x')).name")).result, 'a_b');
 	assert.match((await exec("await artifact('x', 5)")).error, /^TypeError: artifact\("x", \.\.\.\) takes a string, a Uint8Array, .*; it got 5/);
 	assert.match((await exec("await artifact(5, 'x')")).error, /the name is a string, such as "report\.pdf"/);
+	for (const data of ['AAEC/w=!', 'AAE-_w==', 'A', 'AA=A', 'AAEC/w===='])
+		assert.match((await exec(`await artifact('x', { type: 'image', data: '${data}', mimeType: 'image/png' })`)).error, /^TypeError: the image has data that is no base64/, data);
+	assert.equal((await exec("return (await artifact('x', { type: 'image', data: 'AAEC\\n/w', mimeType: 'image/png' })).size")).result, 4);
 	assert.match((await exec("await artifact('x', { path: 'missing.bin' })")).error, /artifact "x" was not stored: .*missing\.bin/);
 });
 
@@ -152,6 +155,22 @@ inBoth('a ToolError tells what failed, and whether it may have been done', async
 	const short = await exec("await call('scripted.echo', { text: 'x' })");
 	assert.match(short.error, /^TypeError: call\(\) takes a server, a tool and its arguments, .*; it got scripted\.echo and \{"text":"x"\}/);
 	assert.deepEqual(short.calls, []);
+});
+
+inBoth('what a tool says of its failure is its own words, whatever they look like', async ({ exec }) => {
+	const fails = (text, options) => exec(`await scripted.fail({ text: ${text} })`, options);
+	const said = 'boom\n    at go (file:///srv/server.mjs:10:5)\n    at file:///srv/server.mjs:11:5';
+	const { errorDetail } = await fails(JSON.stringify(said));
+	assert.equal(errorDetail.message, `scripted.fail: ${said}`);
+	assert.deepEqual([errorDetail.file, errorDetail.line, errorDetail.column, errorDetail.stack], ['snippet', 1, 1, ['at snippet:1:1']]);
+	assert.equal((await fails("'ecko is not a function'")).errorDetail.message, 'scripted.fail: ecko is not a function');
+	// Neither lines without end nor names without end keep the script from telling.
+	for (const text of ["'\\n'.repeat(400_000)", "'x'.repeat(400_000) + ' is not a function'"]) {
+		const { timedOut, error } = await fails(text, { timeout: '30s' });
+		assert.deepEqual([timedOut, error.slice(0, 24)], [false, 'ToolError: scripted.fail']);
+	}
+	const { timedOut, error } = await exec(`describe('scripted.' + 'e'.repeat(1_000_000))`, { timeout: '30s' });
+	assert.deepEqual([timedOut, error.slice(0, 32)], [false, 'Error: describe: scripted has no']);
 });
 
 inBoth('calls say what their server says of destruction, and equal arguments look equal', async ({ exec }) => {
