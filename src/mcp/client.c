@@ -45,20 +45,26 @@ void mcp_client_release(struct mcp_client *client)
 
 struct buf *client_out(struct mcp_client *client)
 {
-	buf_clear(&client->out, OUT_KEEP);
+	BUG_ON(client->out.n > 0);
 	return &client->out;
 }
 
-int client_send(struct mcp_client *client)
+static int send_line(struct mcp_client *client)
 {
-	int code;
-
 	if (client->closed)
 		return ERR_CLOSED;
 	jsonrpc_make_line(&client->out, 0);
 	if (buf_append_char(&client->out, '\n') < 0)
 		return ERR_TOO_LARGE;
-	code = client->transport->send(client->transport, buf_str(&client->out));
+	return client->transport->send(client->transport, buf_str(&client->out));
+}
+
+int client_send(struct mcp_client *client)
+{
+	int code = send_line(client);
+
+	/* Now, and not before the next message: that may be long in coming. */
+	buf_clear(&client->out, OUT_KEEP);
 	if (code == 0)
 		client->sent++;
 	return code;

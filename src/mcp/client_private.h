@@ -4,7 +4,8 @@
 
 #include "mcp/client.h"
 
-/* An emptied buffer for the next message, bounded by limits.message_max and its line end. */
+/* The empty buffer for the next message, bounded by limits.message_max and its line end. client_send()
+ * empties it again. */
 struct buf *client_out(struct mcp_client *client);
 /* Ends the line in client->out and sends it. 0, or ERR_TOO_LARGE, or what the transport said. */
 int client_send(struct mcp_client *client);

@@ -329,7 +329,7 @@ static int request_send(struct mcp_request *request, const struct mcp_message *m
 	if (client->pending_count >= client->limits.requests_max)
 		return ERR_BUSY;
 	write_request(client_out(client), request, message);
-	return buf_failed(&client->out) ? ERR_TOO_LARGE : client_send(client);
+	return client_send(client);
 }
 
 void mcp_request_start(struct mcp_request *request, struct mcp_client *client,

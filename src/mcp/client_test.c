@@ -627,6 +627,28 @@ static void what_cannot_be_sent_fails_from_the_loop(void **state)
 	assert_int_equal(rig->outcome, MCP_NOT_SENT);
 }
 
+/* Between messages an instance may idle for hours, and there are many. */
+static void a_large_message_leaves_no_storage_behind(void **state)
+{
+	enum { LARGE = 500 * 1000, KEPT_MAX = 64 * 1024 };
+	static const int sent_or_not[] = { 0, ERR_BUSY };
+	struct rig *rig = *state;
+	char *large = xcalloc(LARGE + 1, 1);
+	struct mcp_request request;
+
+	open_legacy(rig);
+	rig->client.out.max = 2 * LARGE; /* the limit of the rig is too low for this */
+	memset(large, 'x', LARGE);
+	for (size_t i = 0; i < ARRAY_LEN(sent_or_not); i++) {
+		rig->send_code = sent_or_not[i];
+		call_tool(rig, &request, large, "", false);
+		assert_true(rig->client.out.capacity <= KEPT_MAX);
+		mcp_request_cancel(&request);
+	}
+	assert_true(rig->sent.n > LARGE);
+	free(large);
+}
+
 /* -- the server speaks ----------------------------------------------------------------------------------- */
 
 static void the_server_is_answered(void **state)
@@ -865,6 +887,7 @@ int main(void)
 		RIGGED(the_end_of_the_connection_fails_all_requests_at_once),
 		RIGGED(what_was_in_the_way_is_told_as_it_was_at_the_start),
 		RIGGED(what_cannot_be_sent_fails_from_the_loop),
+		RIGGED(a_large_message_leaves_no_storage_behind),
 		RIGGED(the_server_is_answered),
 		RIGGED(a_modern_server_asks_in_vain),
 		RIGGED(notifications_reach_the_owner),
