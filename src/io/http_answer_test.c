@@ -297,8 +297,7 @@ static void test_upgrade(void **state)
 	assert_int_equal(write(upgraded_fd, "back", 4), 4);
 	peer_expect(&peer, "back");
 	close_fd(&upgraded_fd);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 
 	/* Not asked for, or not possible. */
 	peer_connect_and_send(&peer, &bench,

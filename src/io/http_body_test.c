@@ -64,9 +64,8 @@ static void test_collect_later(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &peer,
+			    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
 	assert_true(bench.held->has_body);
 	assert_int_equal(bench.held->body_length, 5);
 	peer_send(&peer, STR("lo"));
@@ -87,8 +86,7 @@ static void expect_refused(struct peer *peer, const char *status_line, const cha
 {
 	peer_expect_status(peer, status_line);
 	peer_expect(peer, problem);
-	peer_expect_closed(peer);
-	peer_close(peer);
+	peer_expect_end(peer);
 }
 
 static void test_too_large(void **state)
@@ -250,8 +248,7 @@ static void test_slow_handler(void **state)
 	while (!bench.requests)
 		bench_settle(&bench);
 	peer_send(&peer, STR("lo"));
-	while (!bench.held)
-		bench_run(&bench);
+	bench_run_until_held(&bench);
 	assert_false(timer_running(&http_connection_of(bench.held)->read_timer));
 	bench_answer(bench.held, "done");
 	peer_expect(&peer, ANSWER(4, "done"));
@@ -342,19 +339,16 @@ static void test_unread(void **state)
 	/* A large one, one of unknown length, and one that may never come: this was the last answer. */
 	peer_send(&peer, STR("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n"));
 	peer_expect(&peer, LAST_ANSWER(2, "no"));
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	peer_connect_and_send(&peer, &bench,
 			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
 	peer_expect(&peer, LAST_ANSWER(2, "no"));
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	peer_connect_and_send(
 		&peer, &bench,
 		"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
 	peer_expect(&peer, LAST_ANSWER(2, "no"));
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -467,8 +461,7 @@ static void test_half_closed_behind_the_body(void **state)
 	http_resume_body(bench.held);
 	while (!bench.gone)
 		bench_run(&bench);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -563,8 +556,7 @@ static void test_stream_is_too_large(void **state)
 			      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\nhello");
 	peer_expect(&peer, LAST_ANSWER(9, "too large"));
 	expect_streamed("[!]");
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	peer_connect_and_send(&peer, &bench,
 			      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 			      "1\r\na\r\n3e8\r\n");

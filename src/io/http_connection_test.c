@@ -113,8 +113,7 @@ static void test_pipelining_by_half_closed(void **state)
 			snprintf(expected, sizeof(expected), ANSWER(4, "/%d"), i);
 			peer_expect(&peer, expected);
 		}
-		peer_expect_closed(&peer);
-		peer_close(&peer);
+		peer_expect_end(&peer);
 	}
 	bench_stop(&bench);
 }
@@ -125,10 +124,8 @@ static void test_answer_later(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench,
-			      "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &peer,
+			    "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
 	bench_settle(&bench);
 	assert_int_equal(bench.requests, 1);
 	assert_true(str_eq(bench.held->path, STR("/1")));
@@ -299,8 +296,7 @@ static void test_half_closed(void **state)
 	peer_connect_and_send(&peer, &bench, "GET /taken HTTP/1.1\r\nHost: a\r\n\r\n");
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
 	expect_large(&peer);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -323,8 +319,7 @@ static void test_half_closed_within_the_body(void **state)
 	assert_int_equal(c->watch.wanted, WATCH_WRITE | WATCH_GONE);
 	peer_set_deaf(&peer, false);
 	expect_large(&peer);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -334,10 +329,8 @@ static void test_half_closed_before_the_answer(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench,
-			      "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &peer,
+			    "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
 	bench_settle(&bench);
 	assert_int_equal(bench.gone, 0);
@@ -347,8 +340,7 @@ static void test_half_closed_before_the_answer(void **state)
 	bench_settle(&bench);
 	bench_answer(bench.held, "2");
 	peer_expect(&peer, ANSWER(1, "2"));
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	assert_int_equal(http_server_connections(bench.server), 0);
 
 	/* Over TCP it is asked whether it is there. */
@@ -362,8 +354,7 @@ static void test_half_closed_before_the_answer(void **state)
 	assert_int_equal(bench.gone, 0);
 	bench_answer(bench.held, "3");
 	peer_expect(&peer, ANSWER(1, "3"));
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 
 	/* HTTP/1.0 has no interim answers. */
 	peer_connect_tcp(&peer, &bench);
@@ -373,8 +364,7 @@ static void test_half_closed_before_the_answer(void **state)
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
 	while (!bench.gone)
 		bench_run(&bench);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -385,10 +375,7 @@ static void test_gone(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
-	assert_non_null(bench.held);
+	bench_start_holding(&bench, &limits, &peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	peer_close(&peer);
 	bench_run(&bench);
 	assert_int_equal(bench.gone, 1);
@@ -396,8 +383,7 @@ static void test_gone(void **state)
 
 	/* One that had closed one direction before. */
 	peer_connect_and_send(&peer, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	while (!bench.held)
-		bench_run(&bench);
+	bench_run_until_held(&bench);
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
 	bench_settle(&bench);
 	assert_int_equal(bench.gone, 1);
@@ -408,8 +394,7 @@ static void test_gone(void **state)
 	/* Over TCP, where it looks like one that has closed one direction. */
 	peer_connect_tcp(&peer, &bench);
 	peer_send(&peer, STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-	while (!bench.held)
-		bench_run(&bench);
+	bench_run_until_held(&bench);
 	peer_close(&peer);
 	while (bench.gone < 3)
 		bench_run(&bench);
@@ -417,8 +402,7 @@ static void test_gone(void **state)
 	/* The same over TCP, by a reset, with input that nobody has read. */
 	peer_connect_tcp(&peer, &bench);
 	peer_send(&peer, STR("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n"));
-	while (!bench.held)
-		bench_run(&bench);
+	bench_run_until_held(&bench);
 	peer_send(&peer, STR("Host: a\r\n\r\n"));
 	bench_settle(&bench);
 	assert_int_equal(
@@ -437,9 +421,7 @@ static void test_answer_to_nobody(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	peer_close(&peer);
 	bench_answer(bench.held, "too late");
 	bench_settle(&bench);

@@ -80,6 +80,12 @@ void bench_run(struct bench *bench)
 	timer_stop(&bench->guard);
 }
 
+void bench_run_until_held(struct bench *bench)
+{
+	while (!bench->held)
+		bench_run(bench);
+}
+
 void bench_wake(struct bench *bench)
 {
 	loop_stop(bench->loop);
@@ -204,6 +210,14 @@ void peer_connect_and_send(struct peer *peer, struct bench *bench, const char *r
 	peer_send(peer, str_of(request));
 }
 
+void bench_start_holding(struct bench *bench, const struct http_limits *limits, struct peer *peer,
+			 const char *request)
+{
+	bench_start(bench, limits, bench_hold);
+	peer_connect_and_send(peer, bench, request);
+	bench_run_until_held(bench);
+}
+
 void peer_close(struct peer *peer)
 {
 	watch_stop(&peer->watch);
@@ -279,4 +293,10 @@ void peer_expect_closed(struct peer *peer)
 	if (peer->got.n)
 		fail_msg("expected nothing more, but got\n%s", buf_cstr(&peer->got));
 	assert_false(peer->reset);
+}
+
+void peer_expect_end(struct peer *peer)
+{
+	peer_expect_closed(peer);
+	peer_close(peer);
 }

@@ -40,6 +40,8 @@ void bench_stop(struct bench *bench);
 /* Runs the loop until somebody calls bench_wake(). */
 void bench_run(struct bench *bench);
 void bench_wake(struct bench *bench);
+/* Runs it until a request is in bench->held. */
+void bench_run_until_held(struct bench *bench);
 /* Runs it until what was deferred and what is ready was done. */
 void bench_settle(struct bench *bench);
 
@@ -59,7 +61,7 @@ void bench_answer_path(struct bench *bench, struct http_request *request);
 #define LAST_ANSWER(length, text)                                                                            \
 	"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " #length                            \
 	"\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n" text
-/* Keeps the request in bench->held. */
+/* A handler that keeps the request in bench->held. */
 void bench_hold(struct bench *bench, struct http_request *request);
 
 struct peer {
@@ -76,6 +78,9 @@ void peer_connect(struct peer *peer, struct bench *bench);
 void peer_connect_tcp(struct peer *peer, struct bench *bench);
 void peer_connect_and_send(struct peer *peer, struct bench *bench, const char *request);
 void peer_close(struct peer *peer);
+/* bench_start() with bench_hold(), and the first request, of this peer, in bench->held. */
+void bench_start_holding(struct bench *bench, const struct http_limits *limits, struct peer *peer,
+			 const char *request);
 
 void peer_send(struct peer *peer, struct str bytes);
 /* Sends as much as the socket takes at once, and says how much that was. */
@@ -83,10 +88,12 @@ size_t peer_send_some(struct peer *peer, struct str bytes);
 
 /* Waits for exactly these bytes and takes them. */
 void peer_expect(struct peer *peer, const char *text);
-/* The same for the head of an answer, of which only the status line is compared; *ret_head is valid until the
- * next call. */
+/* Waits for the head of an answer, of which only the beginning is compared, and takes it. */
 void peer_expect_status(struct peer *peer, const char *status_line);
+/* Waits for the server to close its side, in order and without sending anything more. */
 void peer_expect_closed(struct peer *peer);
+/* The same, and then the peer closes. */
+void peer_expect_end(struct peer *peer);
 /* Whatever comes until the server closes. */
 void peer_read_to_end(struct peer *peer);
 void peer_set_deaf(struct peer *peer, bool deaf);

@@ -100,9 +100,7 @@ static void test_drain(void **state)
 
 	(void)state;
 	drained_count = 0;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&running, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &running, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	peer_connect(&idle, &bench);
 	bench_settle(&bench);
 	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
@@ -115,8 +113,7 @@ static void test_drain(void **state)
 
 	bench_answer(bench.held, "last");
 	peer_expect(&running, LAST_ANSWER(4, "last"));
-	peer_expect_closed(&running);
-	peer_close(&running);
+	peer_expect_end(&running);
 	while (!drained_count)
 		bench_run(&bench);
 	bench_settle(&bench);
@@ -134,9 +131,7 @@ static void test_another_local_listener(void **state)
 	int fd;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&old, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &old, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	assert_int_equal(unlink(bench.path), 0);
 	assert_int_equal(http_listen_unix(bench.path, &fd, NULL), 0);
 	http_server_unlisten_local(bench.server);
@@ -172,9 +167,7 @@ static void test_drain_ends_by_force(void **state)
 	(void)state;
 	drained_count = 0;
 	limits.linger_ms = 1;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	peer_connect_and_send(&other, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	while (bench.requests < 2)
 		bench_run(&bench);
@@ -230,8 +223,7 @@ static void test_free_when_the_grace_is_over(void **state)
 	http_server_drain(bench.server, 1, count_drained, &bench);
 	while (bench.server)
 		bench_run(&bench);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -242,9 +234,8 @@ static void test_drain_refuses_incomplete(void **state)
 
 	(void)state;
 	drained_count = 0;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&half, &bench, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &half,
+			    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
 	peer_connect_and_send(&whole, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	while (bench.requests < 2)
 		bench_run(&bench);
@@ -253,8 +244,7 @@ static void test_drain_refuses_incomplete(void **state)
 	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
 	http_server_refuse_incomplete(bench.server);
 	peer_expect(&head, UNAVAILABLE);
-	peer_expect_closed(&head);
-	peer_close(&head);
+	peer_expect_end(&head);
 	peer_expect(&half, UNAVAILABLE);
 	peer_expect_closed(&half);
 	assert_int_equal(bench.gone, 1);
@@ -280,9 +270,7 @@ static void test_free_with_open_requests(void **state)
 	struct peer peer, other;
 
 	(void)state;
-	bench_start(&bench, &limits, bench_hold);
-	peer_connect_and_send(&peer, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	bench_run(&bench);
+	bench_start_holding(&bench, &limits, &peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 	peer_connect(&other, &bench);
 	bench_settle(&bench);
 	http_server_free(&bench.server);
@@ -300,8 +288,7 @@ static void test_free_with_open_requests(void **state)
 	while (bench.server)
 		bench_run(&bench);
 	assert_int_equal(bench.gone, 1);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 

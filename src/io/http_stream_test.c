@@ -34,8 +34,15 @@ static void start(struct bench *b, struct http_request *request)
 static void connect_and_send(struct peer *peer, const char *request)
 {
 	peer_connect_and_send(peer, &bench, request);
-	while (!bench.held)
-		bench_run(&bench);
+	bench_run_until_held(&bench);
+}
+
+/* A bench with one stream to this peer, which has its head. */
+static void open_stream(struct peer *peer)
+{
+	bench_start(&bench, &limits, start);
+	connect_and_send(peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_expect(peer, HEAD);
 }
 
 static void test_chunks(void **state)
@@ -43,9 +50,7 @@ static void test_chunks(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	assert_int_equal(http_stream_write(&stream, STR("data: 1\n\n")), 0);
 	assert_int_equal(http_stream_write(&stream, STR("")), 0);
 	assert_int_equal(http_stream_write(&stream, STR("0123456789abcdef")), 0);
@@ -85,8 +90,7 @@ static void test_head_and_old_peers(void **state)
 	http_stream_end(&stream);
 	peer_expect(&peer, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 			   "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nraw bytes");
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -119,9 +123,7 @@ static void test_back_pressure(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	peer_set_deaf(&peer, true);
 	stream.on_room = count_room;
 	assert_true(http_stream_room(&stream) > 60000);
@@ -158,9 +160,7 @@ static void test_large_piece(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	stream.on_room = count_room;
 	assert_int_equal(http_stream_write(&stream, str_make(piece, SIZE)), 0);
 	assert_int_equal(http_stream_room(&stream), 0);
@@ -184,9 +184,7 @@ static void test_slow_reader(void **state)
 
 	(void)state;
 	limits.write_ms = 1;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	peer_set_deaf(&peer, true);
 	fill();
 	while (!bench.gone)
@@ -205,9 +203,7 @@ static void test_gone(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	peer_close(&peer);
 	while (bench.gone < 1)
 		bench_run(&bench);
@@ -218,8 +214,7 @@ static void test_gone(void **state)
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
 	while (bench.gone < 2)
 		bench_run(&bench);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -229,9 +224,7 @@ static void test_half_closed(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	assert_int_equal(shutdown(peer.fd, SHUT_WR), 0);
 	bench_settle(&bench);
 	assert_int_equal(http_stream_write(&stream, STR("x")), 0);
@@ -248,9 +241,7 @@ static void test_gone_while_writing(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	peer_close(&peer);
 	/* The write finds out first; `gone` does not come from within it. */
 	assert_int_equal(http_stream_write(&stream, STR("x")), ERR_CLOSED);
@@ -272,8 +263,7 @@ static void test_abort(void **state)
 	http_stream_write(&stream, STR("half"));
 	http_stream_abort(&stream);
 	peer_expect(&peer, HEAD "4\r\nhalf\r\n");
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	assert_int_equal(bench.gone, 0);
 
 	/* Where the end of the connection is the end of the answer, it is a reset. */
@@ -300,9 +290,7 @@ static void test_abort_when_there_is_room(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	peer_set_deaf(&peer, true);
 	stream.on_room = abort_stream;
 	fill();
@@ -323,9 +311,7 @@ static void test_input_meanwhile(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	peer_send(&peer, STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
 	bench_settle(&bench);
 	assert_int_equal(bench.requests, 1);
@@ -348,15 +334,12 @@ static void test_drain(void **state)
 	struct peer peer;
 
 	(void)state;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	http_server_drain(bench.server, limits.idle_ms, nothing, &bench);
 	assert_int_equal(http_stream_write(&stream, STR("x")), 0);
 	http_stream_end(&stream);
 	peer_expect(&peer, "1\r\nx\r\n0\r\n\r\n");
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 
@@ -367,14 +350,11 @@ static void test_drain_breaks_off(void **state)
 
 	(void)state;
 	limits.linger_ms = 1;
-	bench_start(&bench, &limits, start);
-	connect_and_send(&peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_expect(&peer, HEAD);
+	open_stream(&peer);
 	http_server_drain(bench.server, 1, nothing, &bench);
 	while (!bench.gone)
 		bench_run(&bench);
-	peer_expect_closed(&peer);
-	peer_close(&peer);
+	peer_expect_end(&peer);
 	bench_stop(&bench);
 }
 

@@ -485,6 +485,22 @@ static void signals_arrive_on_the_loop(void **state)
 	assert_string_equal(err.message, "cannot watch a signal: Invalid argument");
 }
 
+static char directory[32];
+
+/* A new and empty one, which is the working directory until leave_directory(). */
+static void enter_directory(void)
+{
+	snprintf(directory, sizeof(directory), "/tmp/loop-test-XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(chdir(directory), 0);
+}
+
+static void leave_directory(void)
+{
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(directory), 0);
+}
+
 static void file_changed(struct file_watch *watch, const char *name)
 {
 	assert_string_equal(name, "watched-file");
@@ -513,12 +529,10 @@ static void shared_changed(struct file_watch *watch, const char *name)
 
 static void watches_of_one_directory_are_told_apart(void **state)
 {
-	char directory[] = "/tmp/loop-test-XXXXXX";
 	struct deferred touch = { 0 };
 
 	(void)state;
-	assert_non_null(mkdtemp(directory));
-	assert_int_equal(chdir(directory), 0);
+	enter_directory();
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		assert_int_equal(file_watch_start(&shared[i], loop, i == 1 ? "/proc/self/fd" : directory,
 						  shared_changed, NULL),
@@ -526,9 +540,8 @@ static void watches_of_one_directory_are_told_apart(void **state)
 	loop_defer(loop, &touch, touch_file);
 	loop_run(loop);
 	assert_string_equal(story, "02");
-	unlink("watched-file");
-	assert_int_equal(chdir("/"), 0);
-	rmdir(directory);
+	assert_int_equal(unlink("watched-file"), 0);
+	leave_directory();
 }
 
 static struct deferred stop_shared;
@@ -555,20 +568,17 @@ static void make_directory(_unused_ struct deferred *deferred)
 /* Whoever stops when it is told, and begins anew, does not keep it from the others and is not told twice. */
 static void who_begins_anew_keeps_nothing_from_others(void **state)
 {
-	char directory[] = "/tmp/loop-test-XXXXXX";
 	struct deferred change = { 0 };
 
 	(void)state;
-	assert_non_null(mkdtemp(directory));
-	assert_int_equal(chdir(directory), 0);
+	enter_directory();
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		assert_int_equal(file_watch_start(&shared[i], loop, ".", changed_and_begun_anew, NULL), 0);
 	loop_defer(loop, &change, make_directory);
 	loop_run(loop);
 	assert_string_equal(story, "012");
 	assert_int_equal(rmdir("watched-file"), 0);
-	assert_int_equal(chdir("/"), 0);
-	rmdir(directory);
+	leave_directory();
 }
 
 static void stop_the_loop(struct timer *timer)
@@ -581,14 +591,12 @@ static void stop_the_loop(struct timer *timer)
 /* A file that is written for ever says nothing, and the loop is free for others. */
 static void who_writes_on_is_not_heard(void **state)
 {
-	char directory[] = "/tmp/loop-test-XXXXXX";
 	struct file_watch watch = { 0 };
 	struct timer stop = { 0 };
 	int fd;
 
 	(void)state;
-	assert_non_null(mkdtemp(directory));
-	assert_int_equal(chdir(directory), 0);
+	enter_directory();
 	fd = open("watched-file", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_int_equal(file_watch_start(&watch, loop, directory, file_changed, NULL), 0);
 	assert_int_equal(write(fd, "on and on", 9), 9);
@@ -598,28 +606,24 @@ static void who_writes_on_is_not_heard(void **state)
 	close(fd);
 	loop_run(loop);
 	assert_string_equal(story, "xf");
-	unlink("watched-file");
-	assert_int_equal(chdir("/"), 0);
-	rmdir(directory);
+	assert_int_equal(unlink("watched-file"), 0);
+	leave_directory();
 }
 
 static void a_change_of_a_directory_is_seen(void **state)
 {
-	char directory[] = "/tmp/loop-test-XXXXXX";
 	struct file_watch watch = { 0 }, bad = { 0 };
 	struct deferred touch = { 0 };
 	struct err err;
 
 	(void)state;
-	assert_non_null(mkdtemp(directory));
-	assert_int_equal(chdir(directory), 0);
+	enter_directory();
 	assert_int_equal(file_watch_start(&watch, loop, directory, file_changed, NULL), 0);
 	loop_defer(loop, &touch, touch_file);
 	loop_run(loop);
 	assert_string_equal(story, "f");
-	unlink("watched-file");
-	assert_int_equal(chdir("/"), 0);
-	rmdir(directory);
+	assert_int_equal(unlink("watched-file"), 0);
+	leave_directory();
 	assert_int_equal(file_watch_start(&bad, loop, "/nowhere/at/all", file_changed, &err), ERR_NOT_FOUND);
 	assert_string_equal(err.message, "cannot watch /nowhere/at/all: No such file or directory");
 }
