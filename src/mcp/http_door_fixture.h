@@ -167,12 +167,18 @@ static inline void post(const char *headers, const char *body)
 	send_to(&peer, "POST", all, body);
 }
 
+/* The same as send_to(), with the header of the session behind the others. */
+static inline void send_in_session(struct peer *to, const char *method, const char *headers, const char *body)
+{
+	char all[1024];
+
+	snprintf(all, sizeof(all), "%sMcp-Session-Id: %s\r\n", headers, session_id);
+	send_to(to, method, all, body);
+}
+
 static inline void post_in_session(const char *body)
 {
-	char header[128];
-
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	post(header, body);
+	send_in_session(&peer, "POST", JSON_HEADERS, body);
 }
 
 static inline void expect_json(const char *status, const char *body)
@@ -260,6 +266,27 @@ static inline void open_session(const char *initialize)
 	buf_clear(&peer.got, 0);
 	post_in_session(INITIALIZED);
 	expect_accepted();
+}
+
+static inline void delete_session(struct peer *by)
+{
+	send_in_session(by, "DELETE", "", "");
+	peer_expect_status(by, "HTTP/1.1 204 No Content\r\n");
+}
+
+static inline void expect_no_such_session(void)
+{
+	expect_error(
+		"404 Not Found", "", -32600,
+		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+}
+
+/* A new connection on which the session's changes come. */
+static inline void open_stream_of_changes(struct peer *stream)
+{
+	peer_connect(stream, &bench);
+	send_in_session(stream, "GET", "", "");
+	peer_expect(stream, STREAM_HEAD);
 }
 
 static inline void wait_held(unsigned count)

@@ -104,8 +104,6 @@ static void methods_and_types_are_checked(void **state)
 
 static void a_session_lives_from_initialize_to_delete(void **state)
 {
-	char header[128];
-
 	(void)state;
 	open_session(INITIALIZE("2025-06-18"));
 	assert_int_equal(mcp_http_door_sessions(door), 1);
@@ -121,14 +119,10 @@ static void a_session_lives_from_initialize_to_delete(void **state)
 	expect_error("200 OK", "3", -32601, "unknown method \\\"no/such\\\"");
 	post_in_session(HEAD "\"id\":4,\"result\":{}}");
 	expect_accepted();
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	send_to(&peer, "DELETE", header, "");
-	peer_expect_status(&peer, "HTTP/1.1 204 No Content\r\n");
+	delete_session(&peer);
 	assert_int_equal(mcp_http_door_sessions(door), 0);
 	post_in_session(CALL("5", "echo"));
-	expect_error(
-		"404 Not Found", "", -32600,
-		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+	expect_no_such_session();
 }
 
 static void sessions_belong_to_their_principal(void **state)
@@ -137,9 +131,7 @@ static void sessions_belong_to_their_principal(void **state)
 	open_session(INITIALIZE("2025-06-18"));
 	principal = "uid:2";
 	post_in_session(CALL("1", "echo"));
-	expect_error(
-		"404 Not Found", "", -32600,
-		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+	expect_no_such_session();
 	principal = "uid:1";
 	post_in_session(CALL("1", "echo"));
 	expect_json("200 OK", HEAD "\"id\":1,\"result\":" TEXT("hi") "}");
@@ -283,16 +275,14 @@ static void progress_within_a_batch_turns_it_into_events(void **state)
 static void a_cancelled_request_ends_without_a_response(void **state)
 {
 	struct peer other;
-	char headers[256];
 
 	(void)state;
 	open_session(INITIALIZE("2025-06-18"));
 	post_in_session(CALL("1", "hold"));
 	wait_held(1);
 	peer_connect(&other, &bench);
-	snprintf(headers, sizeof(headers), JSON_HEADERS "Mcp-Session-Id: %s\r\n", session_id);
-	send_to(&other, "POST", headers,
-		HEAD "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+	send_in_session(&other, "POST", JSON_HEADERS,
+			HEAD "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
 	peer_expect_status(&other, "HTTP/1.1 202 Accepted\r\n");
 	assert_int_equal(cancelled, 1);
 	peer_expect(&peer, STREAM_HEAD "0\r\n\r\n");
@@ -319,19 +309,14 @@ static void a_legacy_client_that_leaves_does_not_cancel(void **state)
 static void deleting_a_session_ends_its_calls_and_streams(void **state)
 {
 	struct peer stream, other;
-	char header[128];
 
 	(void)state;
 	open_session(INITIALIZE("2025-06-18"));
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	peer_connect(&stream, &bench);
-	send_to(&stream, "GET", header, "");
-	peer_expect(&stream, STREAM_HEAD);
+	open_stream_of_changes(&stream);
 	post_in_session(CALL("1", "hold"));
 	wait_held(1);
 	peer_connect(&other, &bench);
-	send_to(&other, "DELETE", header, "");
-	peer_expect_status(&other, "HTTP/1.1 204 No Content\r\n");
+	delete_session(&other);
 	assert_int_equal(cancelled, 1);
 	peer_expect(&peer, STREAM_HEAD "0\r\n\r\n");
 	peer_expect(&stream, "0\r\n\r\n");
@@ -342,24 +327,20 @@ static void deleting_a_session_ends_its_calls_and_streams(void **state)
 static void changes_travel_on_the_get_stream(void **state)
 {
 	struct peer stream;
-	char header[128];
 
 	(void)state;
 	open_session(INITIALIZE("2025-11-25"));
-	snprintf(header, sizeof(header), "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\n", session_id);
 	mcp_server_tools_changed(&server); /* nobody listens yet: told when somebody does */
 	mcp_server_tools_changed(&server);
-	peer_connect(&stream, &bench);
-	send_to(&stream, "GET", header, "");
-	peer_expect(&stream, STREAM_HEAD);
+	open_stream_of_changes(&stream);
 	expect_event(&stream, CHANGED);
 	mcp_server_tools_changed(&server);
 	expect_event(&stream, CHANGED);
-	send_to(&peer, "GET", header, "");
+	send_in_session(&peer, "GET", "Accept: text/event-stream\r\n", "");
 	expect_error("409 Conflict", "", -32600, "this session has all the streams it may have");
 	peer_close(&stream);
 	bench_settle(&bench);
-	send_to(&peer, "GET", header, "");
+	send_in_session(&peer, "GET", "Accept: text/event-stream\r\n", "");
 	peer_expect(&peer, STREAM_HEAD);
 	mcp_server_tools_changed(&server);
 	expect_event(&peer, CHANGED);
@@ -370,18 +351,12 @@ static void a_change_travels_on_one_stream(void **state)
 {
 	struct mcp_http_door_options two = usual;
 	struct peer older, newer;
-	char header[128];
 
 	two.streams_max = 2;
 	rig_start(&two);
 	open_session(INITIALIZE("2025-06-18"));
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	peer_connect(&older, &bench);
-	send_to(&older, "GET", header, "");
-	peer_expect(&older, STREAM_HEAD);
-	peer_connect(&newer, &bench);
-	send_to(&newer, "GET", header, "");
-	peer_expect(&newer, STREAM_HEAD);
+	open_stream_of_changes(&older);
+	open_stream_of_changes(&newer);
 	mcp_server_tools_changed(&server);
 	expect_event(&newer, CHANGED);
 	bench_settle(&bench);
@@ -408,22 +383,18 @@ static void sessions_make_room_for_new_ones(void **state)
 	assert_int_equal(mcp_http_door_sessions(door), 3);
 	memcpy(session_id, first, sizeof(first));
 	post_in_session(CALL("1", "echo"));
-	expect_error(
-		"404 Not Found", "", -32600,
-		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+	expect_no_such_session();
 }
 
 static void sessions_in_use_are_not_thrown_out(void **state)
 {
 	struct peer users[3];
-	char headers[256];
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		open_session(INITIALIZE("2025-06-18"));
 		peer_connect(&users[i], &bench);
-		snprintf(headers, sizeof(headers), JSON_HEADERS "Mcp-Session-Id: %s\r\n", session_id);
-		send_to(&users[i], "POST", headers, CALL("1", "hold"));
+		send_in_session(&users[i], "POST", JSON_HEADERS, CALL("1", "hold"));
 		wait_held(i + 1);
 	}
 	post("", INITIALIZE("2025-06-18"));
@@ -774,6 +745,16 @@ static void a_reader_that_leaves_a_full_stream_is_forgotten(void **state)
 	expect_json("200 OK", HEAD "\"id\":2,\"result\":" TEXT("hi") "}");
 }
 
+/* A session whose listener does not read, and more for it than its stream holds. */
+static void fill_stream_of_changes(struct peer *stream, const struct mcp_log *log)
+{
+	open_session(INITIALIZE("2025-06-18"));
+	open_stream_of_changes(stream);
+	peer_set_deaf(stream, true);
+	for (int i = 0; i < 200; i++)
+		mcp_server_log(&server, log);
+}
+
 /* Log messages may be lost on a full stream; that the list has changed is told when there is room again,
  * once. */
 static void a_slow_listener_hears_of_changes_in_the_end(void **state)
@@ -781,20 +762,12 @@ static void a_slow_listener_hears_of_changes_in_the_end(void **state)
 	static char padding[5000];
 	const struct mcp_log log = { MCP_LOG_ERROR, { 0 }, str_make(padding, sizeof(padding)) };
 	struct peer stream;
-	char header[128];
 	struct str got;
 	size_t at;
 
 	(void)state;
 	memset(padding, '1', sizeof(padding));
-	open_session(INITIALIZE("2025-06-18"));
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	peer_connect(&stream, &bench);
-	send_to(&stream, "GET", header, "");
-	peer_expect(&stream, STREAM_HEAD);
-	peer_set_deaf(&stream, true);
-	for (int i = 0; i < 200; i++)
-		mcp_server_log(&server, &log);
+	fill_stream_of_changes(&stream, &log);
 	mcp_server_tools_changed(&server);
 	mcp_server_tools_changed(&server);
 	peer_set_deaf(&stream, false);
@@ -813,20 +786,11 @@ static void a_slow_listener_gets_the_end_of_its_stream(void **state)
 	static char padding[5000];
 	const struct mcp_log log = { MCP_LOG_ERROR, { 0 }, str_make(padding, sizeof(padding)) };
 	struct peer stream;
-	char header[128];
 
 	(void)state;
 	memset(padding, '1', sizeof(padding));
-	open_session(INITIALIZE("2025-06-18"));
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	peer_connect(&stream, &bench);
-	send_to(&stream, "GET", header, "");
-	peer_expect(&stream, STREAM_HEAD);
-	peer_set_deaf(&stream, true);
-	for (int i = 0; i < 200; i++)
-		mcp_server_log(&server, &log);
-	send_to(&peer, "DELETE", header, "");
-	peer_expect_status(&peer, "HTTP/1.1 204 No Content\r\n");
+	fill_stream_of_changes(&stream, &log);
+	delete_session(&peer);
 	mcp_server_log(&server, &log);
 	peer_set_deaf(&stream, false);
 	while (!str_ends_with(buf_str(&stream.got), STR("\r\n0\r\n\r\n")))
@@ -838,15 +802,11 @@ static void a_slow_listener_gets_the_end_of_its_stream(void **state)
 static void a_door_may_be_freed_at_any_time(void **state)
 {
 	struct peer stream, modern;
-	char header[128];
 
 	(void)state;
 	rig_start(&usual);
 	open_session(INITIALIZE("2025-06-18"));
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	peer_connect(&stream, &bench);
-	send_to(&stream, "GET", header, "");
-	peer_expect(&stream, STREAM_HEAD);
+	open_stream_of_changes(&stream);
 	post_in_session(CALL("1", "hold"));
 	wait_held(1);
 	peer_connect(&modern, &bench);

@@ -24,10 +24,8 @@ static void come_back(struct peer *with, const char *last)
 {
 	char headers[256];
 
-	snprintf(headers, sizeof(headers),
-		 "Accept: text/event-stream\r\nMcp-Session-Id: %s\r\nLast-Event-ID: %s\r\n", session_id,
-		 last);
-	send_to(with, "GET", headers, "");
+	snprintf(headers, sizeof(headers), "Accept: text/event-stream\r\nLast-Event-ID: %s\r\n", last);
+	send_in_session(with, "GET", headers, "");
 }
 
 static void lose_connection(void)
@@ -40,14 +38,20 @@ static void lose_connection(void)
 #define DONE HEAD "\"id\":1,\"result\":{}}"
 #define PRIMING(id) "retry: 1500\n\nid: " id "\ndata: \n\n"
 
-static void an_answer_waits_for_a_client_that_comes_back(void **state)
+/* A client that has its first event, post-1-1, and loses the connection while its call runs. */
+static void lose_stream_of_a_call(void)
 {
-	(void)state;
-	open_session(INITIALIZE("2025-11-25"));
 	post_in_session(CALL_WITH_TOKEN);
 	peer_expect(&peer, STREAM_HEAD);
 	expect_chunk(&peer, PRIMING("post-1-1"));
 	lose_connection();
+}
+
+static void an_answer_waits_for_a_client_that_comes_back(void **state)
+{
+	(void)state;
+	open_session(INITIALIZE("2025-11-25"));
+	lose_stream_of_a_call();
 	mcp_call_progress(held[0], &half);
 	mcp_answer_result(held[0], STR("{}"));
 	bench_settle(&bench);
@@ -130,10 +134,7 @@ static void streams_that_are_not_kept_cannot_be_resumed(void **state)
 	expect_error("400 Bad Request", "", -32600,
 		     "the header Last-Event-ID names an event whose stream is not kept any more");
 	/* Streams belong to their session. */
-	post_in_session(CALL_WITH_TOKEN);
-	peer_expect(&peer, STREAM_HEAD);
-	expect_chunk(&peer, PRIMING("post-1-1"));
-	lose_connection();
+	lose_stream_of_a_call();
 	open_session(INITIALIZE("2025-11-25"));
 	come_back(&peer, "post-1-1");
 	expect_error("400 Bad Request", "", -32600,
@@ -144,29 +145,19 @@ static void streams_that_are_not_kept_cannot_be_resumed(void **state)
 
 static void a_session_that_ends_takes_what_waited_with_it(void **state)
 {
-	char header[128];
-
 	(void)state;
 	open_session(INITIALIZE("2025-11-25"));
-	post_in_session(CALL_WITH_TOKEN);
-	peer_expect(&peer, STREAM_HEAD);
-	expect_chunk(&peer, PRIMING("post-1-1"));
-	lose_connection();
+	lose_stream_of_a_call();
 	mcp_call_progress(held[0], &half);
-	snprintf(header, sizeof(header), "Mcp-Session-Id: %s\r\n", session_id);
-	send_to(&peer, "DELETE", header, "");
-	peer_expect_status(&peer, "HTTP/1.1 204 No Content\r\n");
+	delete_session(&peer);
 	assert_int_equal(cancelled, 1);
 	come_back(&peer, "post-1-1");
-	expect_error(
-		"404 Not Found", "", -32600,
-		"there is no such session: send \\\"initialize\\\" without Mcp-Session-Id to open a new one");
+	expect_no_such_session();
 }
 
 /* What is known at once needs no stream, and a request that is cancelled has no answer to wait for. */
 static void only_what_takes_its_time_is_primed(void **state)
 {
-	char header[256];
 	struct peer other;
 
 	(void)state;
@@ -178,9 +169,8 @@ static void only_what_takes_its_time_is_primed(void **state)
 	peer_expect(&peer, STREAM_HEAD);
 	expect_chunk(&peer, PRIMING("post-1-1"));
 	peer_connect(&other, &bench);
-	snprintf(header, sizeof(header), JSON_HEADERS "Mcp-Session-Id: %s\r\n", session_id);
-	send_to(&other, "POST", header,
-		HEAD "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+	send_in_session(&other, "POST", JSON_HEADERS,
+			HEAD "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
 	peer_expect_status(&other, "HTTP/1.1 202 Accepted\r\n");
 	peer_expect(&peer, "0\r\n\r\n");
 	peer_close(&other);
