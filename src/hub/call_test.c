@@ -39,10 +39,7 @@ static void a_tool_that_nobody_knows_is_the_servers_business(void **state)
 	open_one("", "");
 	know_tools(&scene, "files");
 	call(&c, &scene, "files", "never-heard-of", "{}");
-	AWAIT(c.done);
-	assert_int_equal(c.outcome, MCP_ANSWERED);
-	assert_has(buf_cstr(&c.result), "\"isError\":true");
-	call_end(&c);
+	expect_answer(&c, "\"isError\":true");
 	hub_scene_close(&scene);
 }
 
@@ -198,9 +195,7 @@ static void a_malformed_answer_ends_its_call_and_no_other(void **state)
 	expect_error(&c, ERR_PROTOCOL, MCP_OUTCOME_UNKNOWN,
 		     "files.malformed: tools/call: the server's answer is malformed");
 	assert_string_equal(call_now(&c, &scene, "files", "free", "{}"), "freed");
-	AWAIT(held.done);
-	assert_int_equal(held.code, 0);
-	call_end(&held);
+	expect_answer(&held, "\"content\"");
 	hub_scene_close(&scene);
 }
 
@@ -255,9 +250,7 @@ static void a_question_of_the_server_is_declined_at_once(void **state)
 	AWAIT(strstr(call_now(&c, &scene, "files", "seen", "{}"), "'id':'q1'"));
 	assert_has(call_now(&c, &scene, "files", "seen", "{}"), "'code':-32601");
 	assert_string_equal(call_now(&c, &scene, "files", "free", "{}"), "freed");
-	AWAIT(asking.done);
-	assert_int_equal(asking.code, 0);
-	call_end(&asking);
+	expect_answer(&asking, "\"content\"");
 	hub_scene_close(&scene);
 }
 
@@ -317,8 +310,7 @@ static void a_log_message_reaches_the_only_call(void **state)
 	AWAIT(c.done);
 	call_end(&c);
 	call_now(&c, &scene, "files", "free", "{}");
-	AWAIT(held.done);
-	call_end(&held);
+	expect_answer(&held, "\"content\"");
 	assert_int_equal(logs, 1);
 	/* The program's log has them all, and a call that does not listen is none the worse. */
 	call_now(&c, &scene, "files", "log", "{}");
@@ -429,9 +421,7 @@ static void a_short_call_timeout_does_not_shorten_a_start(void **state)
 	let_pass(SHORT_MS);
 	assert_int_equal(c.done, 0);
 	gate_pass(gate);
-	AWAIT(c.done);
-	assert_int_equal(c.code, 0);
-	call_end(&c);
+	expect_answer(&c, "\"echo\":{}");
 	hub_scene_close(&scene);
 	close(gate);
 }
@@ -832,21 +822,25 @@ static void each_call_has_a_process_of_its_own_when_asked(void **state)
 	}
 }
 
+/* A server with one call at a time, and one that has it. */
+static void open_exclusive(struct caller *held, const char *arguments)
+{
+	open_one(arguments, "\"sharing\":\"exclusive\"");
+	know_tools(&scene, "files");
+	call_and_leave(held, &scene, "files", "hold");
+}
+
 static void an_exclusive_server_has_one_call_at_a_time(void **state)
 {
 	struct caller held, waiting, c;
 
 	(void)state;
-	open_one("", "\"sharing\":\"exclusive\"");
-	know_tools(&scene, "files");
-	call_and_leave(&held, &scene, "files", "hold");
+	open_exclusive(&held, "");
 	call(&waiting, &scene, "files", "echo", "{}");
 	let_pass(2);
 	assert_int_equal(waiting.call.state, HUB_CALL_ACQUIRE);
 	hub_call_cancel(&held.call, STR("let another in"));
-	AWAIT(waiting.done);
-	assert_int_equal(waiting.code, 0);
-	call_end(&waiting);
+	expect_answer(&waiting, "\"echo\":{}");
 	assert_has(call_now(&c, &scene, "files", "seen", "{}"), "let another in");
 	hub_scene_close(&scene);
 }
@@ -859,17 +853,12 @@ static void a_running_call_outlives_a_change_of_its_server(void **state)
 	struct instance *instance;
 
 	(void)state;
-	open_one("\"--starts\",\"~/starts\"", "\"sharing\":\"exclusive\"");
-	know_tools(&scene, "files");
-	call_and_leave(&held, &scene, "files", "hold");
+	open_exclusive(&held, "\"--starts\",\"~/starts\"");
 	instance = held.call.instance;
 	call(&waiting, &scene, "files", "echo", "{\"moved\":1}");
 	hub_scene_reload(&scene, one_server("\"--tools\",\"2\"", ""));
 	/* One who waits is served by the new process; one who is served by the old keeps it. */
-	AWAIT(waiting.done);
-	assert_int_equal(waiting.code, 0);
-	assert_has(buf_cstr(&waiting.result), "\"moved\":1");
-	call_end(&waiting);
+	expect_answer(&waiting, "\"moved\":1");
 	assert_int_equal(held.done, 0);
 	assert_int_equal(instance->state, INSTANCE_READY);
 	hub_call_cancel(&held.call, STR(""));
@@ -883,9 +872,7 @@ static void a_running_call_outlives_the_removal_of_its_server(void **state)
 	struct caller held, waiting, c;
 
 	(void)state;
-	open_one("", "\"sharing\":\"exclusive\"");
-	know_tools(&scene, "files");
-	call_and_leave(&held, &scene, "files", "hold");
+	open_exclusive(&held, "");
 	call(&waiting, &scene, "files", "echo", "{}");
 	hub_scene_reload(&scene, "{}");
 	assert_int_equal(scene.removed, 1);
@@ -893,9 +880,7 @@ static void a_running_call_outlives_the_removal_of_its_server(void **state)
 	expect_error(&c, ERR_NOT_FOUND, MCP_NOT_SENT, "no server is called \"files\"");
 	/* Both were accepted before, and are served; the second in its turn. */
 	hub_call_cancel(&held.call, STR(""));
-	AWAIT(waiting.done);
-	assert_int_equal(waiting.code, 0);
-	call_end(&waiting);
+	expect_answer(&waiting, "\"echo\":{}");
 	hub_scene_close(&scene);
 }
 

@@ -213,17 +213,25 @@ static void log_messages_are_events(void **state)
 
 /* -- readiness ------------------------------------------------------------------------------------------- */
 
+static const char slow_and_fast[] =
+	"{\"mcpServers\":{\"slow\":{\"command\":\"@\",\"args\":[\"--gate\",\"~/gate\"]},"
+	"\"fast\":{\"command\":\"@\"}}}";
+
+/* One that waits at the gate does not look at its input, and so does not see it closed. */
+static void open_gated(const char *config)
+{
+	hub_scene_init(&scene);
+	scene.limits.pool.close_ms = 1;
+	hub_scene_open(&scene, config);
+}
+
 static void who_waits_gets_what_there_is_at_the_deadline(void **state)
 {
 	int gate = gate_make("gate");
 	struct waiter all, only, fast, gone;
 
 	(void)state;
-	hub_scene_init(&scene);
-	scene.limits.pool.close_ms = 1;
-	hub_scene_open(&scene,
-		       "{\"mcpServers\":{\"slow\":{\"command\":\"@\",\"args\":[\"--gate\",\"~/gate\"]},"
-		       "\"fast\":{\"command\":\"@\"}}}");
+	open_gated(slow_and_fast);
 	wait_for(&scene, &all, NULL, false, PLENTY_MS);
 	wait_for(&scene, &only, "slow", false, SHORT_MS);
 	wait_for(&scene, &fast, "fast", false, PLENTY_MS);
@@ -253,11 +261,7 @@ static void one_that_hangs_holds_nobody_up_twice(void **state)
 	struct waiter all, again, named;
 
 	(void)state;
-	hub_scene_init(&scene);
-	scene.limits.pool.close_ms = 1;
-	hub_scene_open(&scene,
-		       "{\"mcpServers\":{\"slow\":{\"command\":\"@\",\"args\":[\"--gate\",\"~/gate\"]},"
-		       "\"fast\":{\"command\":\"@\"}}}");
+	open_gated(slow_and_fast);
 	wait_for(&scene, &all, NULL, false, SHORT_MS);
 	AWAIT(all.done);
 	AWAIT(server_named(&scene, "fast")->snapshot);
@@ -304,9 +308,7 @@ static void who_waits_follows_a_reload(void **state)
 	struct waiter all, removed;
 
 	(void)state;
-	hub_scene_init(&scene);
-	scene.limits.pool.close_ms = 1;
-	hub_scene_open(&scene, one_server("\"--gate\",\"~/gate\"", ""));
+	open_gated(one_server("\"--gate\",\"~/gate\"", ""));
 	wait_for(&scene, &all, NULL, false, PLENTY_MS);
 	wait_for(&scene, &removed, "files", false, PLENTY_MS);
 	hub_scene_reload(&scene, "{\"mcpServers\":{\"other\":{\"command\":\"@\"}}}");
@@ -326,9 +328,7 @@ static void stopping_ends_waiting(void **state)
 	struct waiter all, late;
 
 	(void)state;
-	hub_scene_init(&scene);
-	scene.limits.pool.close_ms = 1;
-	hub_scene_open(&scene, one_server("\"--gate\",\"~/gate\"", ""));
+	open_gated(one_server("\"--gate\",\"~/gate\"", ""));
 	wait_for(&scene, &all, NULL, false, PLENTY_MS);
 	hub_scene_stop(&scene);
 	AWAIT(all.done);

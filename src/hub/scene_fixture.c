@@ -328,6 +328,14 @@ void call_end(struct caller *caller)
 	buf_release(&caller->result);
 }
 
+static void await_answer(struct caller *caller)
+{
+	AWAIT(caller->done);
+	if (caller->code || caller->upstream_code)
+		fail_msg("%s%s", caller->message, caller->upstream_message);
+	assert_int_equal(caller->outcome, MCP_ANSWERED);
+}
+
 const char *call_now(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool,
 		     const char *arguments)
 {
@@ -335,10 +343,7 @@ const char *call_now(struct caller *caller, struct hub_scene *scene, const char 
 	size_t at;
 
 	call(caller, scene, server, tool, arguments);
-	AWAIT(caller->done);
-	if (caller->code || caller->upstream_code)
-		fail_msg("%s%s", caller->message, caller->upstream_message);
-	assert_int_equal(caller->outcome, MCP_ANSWERED);
+	await_answer(caller);
 	text = arena_copy(&hub_scratch.arena, buf_str(&caller->result));
 	call_end(caller);
 	at = str_find(text, STR("\"text\":\""));
@@ -346,6 +351,14 @@ const char *call_now(struct caller *caller, struct hub_scene *scene, const char 
 		return text.p;
 	text = str_from(text, at + strlen("\"text\":\""));
 	return arena_copy(&hub_scratch.arena, str_slice(text, 0, str_find(text, STR("\"}")))).p;
+}
+
+void expect_answer(struct caller *caller, const char *part)
+{
+	await_answer(caller);
+	assert_int_equal(caller->done, 1);
+	assert_has(buf_cstr(&caller->result), part);
+	call_end(caller);
 }
 
 void expect_error(struct caller *caller, int code, enum mcp_outcome outcome, const char *part)

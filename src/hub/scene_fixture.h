@@ -86,6 +86,8 @@ void call_end(struct caller *caller);
 /* Calls, waits and fails without a result. The text of the first content, in the caller's result. */
 const char *call_now(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool,
 		     const char *arguments);
+/* Waits until it is answered, by a result that has this part, and ends it. */
+void expect_answer(struct caller *caller, const char *part);
 void expect_error(struct caller *caller, int code, enum mcp_outcome outcome, const char *part);
 
 #endif
