@@ -323,14 +323,6 @@ static int take_member(struct api_call *call, const struct json_member *member, 
 	return call_set(call, input, member->raw, str_make(NULL, 0), err);
 }
 
-static const struct operation_input *whole_body(const struct operation *operation)
-{
-	for (size_t i = 0; i < operation->input_count; i++)
-		if (operation->inputs[i].place == INPUT_WHOLE_BODY)
-			return &operation->inputs[i];
-	return NULL;
-}
-
 /* Too deep, or too many members: not what 413 stands for, nor is it no object. */
 static int refuse_object(int code, struct err *err)
 {
@@ -359,7 +351,7 @@ int api_take_object(struct api_call *call, struct str object, struct err *err)
 	const struct json_limits limits = {
 		.depth_max = (unsigned)settings_int(call->api->settings, SETTING_JSON_MAX_DEPTH),
 	};
-	const struct operation_input *whole = whole_body(call->operation);
+	const struct operation_input *whole = operation_input_whole_body(call->operation);
 	struct json_member members[JSONRPC_MEMBERS_MAX];
 	size_t count;
 	int code;

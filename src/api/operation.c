@@ -79,6 +79,14 @@ const struct operation_input *operation_input_find(const struct operation *opera
 	return NULL;
 }
 
+const struct operation_input *operation_input_whole_body(const struct operation *operation)
+{
+	for (size_t i = 0; i < operation->input_count; i++)
+		if (operation->inputs[i].place == INPUT_WHOLE_BODY)
+			return &operation->inputs[i];
+	return NULL;
+}
+
 /* -- describing ------------------------------------------------------------------------------------------ */
 
 enum { FOR_TOOL = -1 }; /* in place of an enum input_place */
@@ -203,17 +211,9 @@ static void write_parameter(const struct operation_input *input, struct json_wri
 	json_write_object_end(w);
 }
 
-static const struct operation_input *whole_body(const struct operation *operation)
-{
-	for (size_t i = 0; i < operation->input_count; i++)
-		if (operation->inputs[i].place == INPUT_WHOLE_BODY)
-			return &operation->inputs[i];
-	return NULL;
-}
-
 static void write_request_body(const struct operation *operation, struct json_writer *w)
 {
-	const struct operation_input *whole = whole_body(operation);
+	const struct operation_input *whole = operation_input_whole_body(operation);
 	bool has_body = whole != NULL;
 
 	for (size_t i = 0; i < operation->input_count; i++)

@@ -95,6 +95,8 @@ const struct operation *operation_tool(struct str tool);
 
 /* The input of that name or alias; NULL when there is none. */
 const struct operation_input *operation_input_find(const struct operation *operation, struct str name);
+/* The input that is the whole body of the request; NULL when its inputs are members of the body. */
+const struct operation_input *operation_input_whole_body(const struct operation *operation);
 
 /* The JSON Schema of all inputs that are not for the command line alone. */
 void operation_write_input_schema(const struct operation *operation, struct json_writer *w);
