@@ -1,51 +1,6 @@
 /* Inputs, as they come from JSON, a query or a path: what is taken, and how each mistake is named. */
 #include "base/base.h"
-#include "api/api.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-struct fixture {
-	struct arena arena;
-	struct settings *settings;
-	struct api api;
-	struct api_call call;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = xnew(struct fixture);
-
-	arena_init(&f->arena, 0);
-	f->call.arena = &f->arena;
-	f->settings = f->api.settings = settings_new();
-	f->call.api = &f->api;
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	arena_release(&f->arena);
-	settings_free(&f->settings);
-	free(f);
-	return 0;
-}
-
-/* A call of that operation without any input yet. */
-static struct api_call *begin(void **state, enum operation_id id)
-{
-	struct api_call *call = &((struct fixture *)*state)->call;
-
-	call->operation = &operations[id];
-	call->values = arena_array(call->arena, struct api_value, call->operation->input_count + 1);
-	return call;
-}
+#include "api/call_fixture.h"
 
 static void takes(struct api_call *call, const char *object)
 {

@@ -1,55 +1,17 @@
 /* The options of a run, as callers of the API and models give them: what is taken, and how each mistake is
  * named. */
 #include "base/base.h"
-#include "api/api.h"
+#include "api/call_fixture.h"
 #include "api/exec_options.h"
 #include "base/units.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-struct fixture {
-	struct arena arena;
-	struct settings *settings;
-	struct api api;
-	struct api_call call;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = xnew(struct fixture);
-
-	arena_init(&f->arena, 0);
-	f->settings = f->api.settings = settings_new();
-	f->call.api = &f->api;
-	f->call.arena = &f->arena;
-	f->call.settings = f->settings;
-	f->call.operation = &operations[OPERATION_EXEC];
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	settings_free(&f->settings);
-	arena_release(&f->arena);
-	free(f);
-	return 0;
-}
 
 /* Reads the options out of a whole input, as the daemon does. */
 static int read_input(void **state, const char *input, struct exec_options *ret_options, struct err *err)
 {
-	struct fixture *f = *state;
+	struct api_call *call = begin(state, OPERATION_EXEC);
 
-	f->call.values = arena_array(&f->arena, struct api_value, f->call.operation->input_count + 1);
-	assert_int_equal(api_take_object(&f->call, str_of(input), err), 0);
-	return exec_options_read(&f->call, ret_options, err);
+	assert_int_equal(api_take_object(call, str_of(input), err), 0);
+	return exec_options_read(call, ret_options, err);
 }
 
 static struct exec_options takes(void **state, const char *options)
