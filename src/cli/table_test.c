@@ -124,38 +124,38 @@ static void fill(struct table *table)
 	table_cell(table, STYLE_BAD, STR("b"));
 }
 
-static void test_columns_are_aligned(void **state)
+static void expect_filled(const struct terminal *terminal, const char *expected)
 {
-	const struct terminal pipe = { .fd = -1 };
 	struct table table;
 	struct buf out;
 
-	(void)state;
 	buf_init(&out, OUT_MAX);
-	table_init(&table, &pipe, &out);
+	table_init(&table, terminal, &out);
 	fill(&table);
 	table_end(&table);
-	expect(&out, "NAME         SIZE  TEXT\n"
-		     "a            1024  a text that goes on\n"
-		     "\xe6\xbc\xa2\xe5\xad\x97 longer     7\n"
-		     "b\n");
+	expect(&out, expected);
+}
+
+static void test_columns_are_aligned(void **state)
+{
+	const struct terminal pipe = { .fd = -1 };
+
+	(void)state;
+	expect_filled(&pipe, "NAME         SIZE  TEXT\n"
+			     "a            1024  a text that goes on\n"
+			     "\xe6\xbc\xa2\xe5\xad\x97 longer     7\n"
+			     "b\n");
 }
 
 static void test_a_terminal_cuts_and_colours(void **state)
 {
 	const struct terminal terminal = { .fd = -1, .is_terminal = true, .colour = true, .width = 30 };
-	struct table table;
-	struct buf out;
 
 	(void)state;
-	buf_init(&out, OUT_MAX);
-	table_init(&table, &terminal, &out);
-	fill(&table);
-	table_end(&table);
-	expect(&out, "\033[2mNAME\033[0m         \033[2mSIZE\033[0m  \033[2mTEXT\033[0m\n"
-		     "\033[36ma\033[0m            1024  a text tha\xe2\x80\xa6\n"
-		     "\033[36m\xe6\xbc\xa2\xe5\xad\x97 longer\033[0m     7\n"
-		     "\033[31mb\033[0m\n");
+	expect_filled(&terminal, "\033[2mNAME\033[0m         \033[2mSIZE\033[0m  \033[2mTEXT\033[0m\n"
+				 "\033[36ma\033[0m            1024  a text tha\xe2\x80\xa6\n"
+				 "\033[36m\xe6\xbc\xa2\xe5\xad\x97 longer\033[0m     7\n"
+				 "\033[31mb\033[0m\n");
 }
 
 static void test_nothing_is_nothing(void **state)
