@@ -33,7 +33,8 @@ struct child_spec {
 	/* NULL-terminated; argv[0] is looked up in the PATH of `env`, as execvp(3) does. */
 	const char *const *argv;
 	const char *const *env; /* NULL-terminated, complete; NULL gives ours */
-	const char *cwd;	/* NULL gives ours; a relative argv[0] with a slash starts here */
+	/* Absolute; NULL gives ours. A relative argv[0] with a slash starts here, and PWD names it. */
+	const char *cwd;
 
 	/* >= 0: the child reads this descriptor (we keep ours); CHILD_STDIN_PIPE; CHILD_STDIN_NULL:
 	 * /dev/null */

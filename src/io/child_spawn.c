@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* posix_spawn(3), because it neither copies our page tables nor runs our code in the new process: starting a
@@ -149,6 +151,49 @@ static void supervisor_command_init(struct supervisor_command *command, const st
 		command->argv[SUPERVISOR_ARG_PROGRAM + i] = spec->argv[i];
 }
 
+/* -- the environment of the child ------------------------------------------------------------------------ */
+
+static const struct str pwd = STR_INIT("PWD=");
+
+struct child_environment {
+	char pwd[sizeof("PWD=") + PATH_MAX];
+	const char **all; /* points into the above and into the spec */
+};
+
+static void child_environment_release(struct child_environment *environment)
+{
+	free_ptr(&environment->all);
+}
+
+static bool is_same_directory(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
+}
+
+/* PWD is the name of the working directory (POSIX, "Other Environment Variables"), and programs believe it.
+ * The one that is there is kept when it names the directory of the child, perhaps through a link. */
+static const char *const *child_environment_init(struct child_environment *environment,
+						 const struct child_spec *spec)
+{
+	const char *const *env = spec->env ? spec->env : (const char *const *)environ;
+	size_t count = 0, at = SIZE_MAX;
+
+	for (; env[count]; count++)
+		if (str_starts_with(str_of(env[count]), pwd))
+			at = count;
+	if (!spec->cwd || strlen(spec->cwd) >= PATH_MAX ||
+	    (at != SIZE_MAX && is_same_directory(env[at] + pwd.n, spec->cwd)))
+		return env;
+	snprintf(environment->pwd, sizeof(environment->pwd), "%s%s", pwd.p, spec->cwd);
+	environment->all = xcalloc(count + 2, sizeof(*environment->all));
+	memcpy(environment->all, env, count * sizeof(*env));
+	environment->all[at == SIZE_MAX ? count : at] = environment->pwd;
+	return environment->all;
+}
+
 /* -- posix_spawn ----------------------------------------------------------------------------------------- */
 
 /* stdin first: it may be a number that the others overwrite. */
@@ -182,7 +227,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
 static int spawn(const struct child_spec *spec, const struct supervisor_command *command,
 		 const struct child_ends *ends, pid_t *ret_pid)
 {
-	char *const *env = spec->env ? (char *const *)(uintptr_t)spec->env : environ;
+	_cleanup_(child_environment_release) struct child_environment environment = { 0 };
+	const char *const *env = child_environment_init(&environment, spec);
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int error = posix_spawn_file_actions_init(&actions);
@@ -195,7 +241,8 @@ static int spawn(const struct child_spec *spec, const struct supervisor_command 
 		error = error ? error : set_attributes(&attributes);
 		if (!error)
 			error = posix_spawn(ret_pid, spec->supervisor, &actions, &attributes,
-					    (char *const *)(uintptr_t)command->argv, env);
+					    (char *const *)(uintptr_t)command->argv,
+					    (char *const *)(uintptr_t)env);
 		posix_spawnattr_destroy(&attributes);
 	}
 	posix_spawn_file_actions_destroy(&actions);

@@ -177,6 +177,33 @@ static void the_child_gets_what_was_asked_for(void **state)
 	stage_environment[2] = NULL;
 }
 
+/* A program may believe PWD: it names the directory that the child is in, by the name it came with if that
+ * one is right. */
+static void pwd_is_the_working_directory(void **state)
+{
+	static const struct {
+		const char *before, *cwd, *story;
+	} cases[] = {
+		{ NULL, "/usr", "[/usr]" },
+		{ "PWD=/somewhere/else", "/usr", "[/usr]" },
+		{ "PWD=/usr/../usr", "/usr", "[/usr/../usr]" },
+		{ "PWD=/somewhere/else", NULL, "[/somewhere/else]" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct scene scene;
+
+		scene_init(&scene);
+		scene.spec.cwd = cases[i].cwd;
+		stage_environment[2] = cases[i].before;
+		START(&scene, "printenv", "PWD");
+		scene_run(&scene);
+		assert_string_equal(scene.story, cases[i].story);
+	}
+	stage_environment[2] = NULL;
+}
+
 /* What we took for ourselves is not the child's: it may use select(2). */
 static void a_raised_limit_is_ours_alone(void **state)
 {
@@ -576,6 +603,7 @@ int main(void)
 		ON_STAGE(a_supervisor_that_is_not_there_is_named),
 		ON_STAGE(a_supervisor_that_is_none_is_noticed),
 		ON_STAGE(the_child_gets_what_was_asked_for),
+		ON_STAGE(pwd_is_the_working_directory),
 		ON_STAGE(the_child_leads_its_own_session),
 		ON_STAGE(a_line_that_is_too_long_is_cut),
 		ON_STAGE(a_line_of_megabytes_arrives_whole),
