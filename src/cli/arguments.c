@@ -5,6 +5,7 @@
 #include "cli/script.h"
 #include "settings/registry.h"
 #include "text/nearest.h"
+#include "text/utf8.h"
 
 struct parser {
 	struct arguments *to;
@@ -418,6 +419,21 @@ static int check_segment(const struct operation_input *input, struct str text, s
 		QUOTE(text), STR_ARG(input->value));
 }
 
+/* JSON and targets would carry other bytes than were typed, and the daemon would look for another name. */
+static int check_bytes(const struct operation_input *input, struct str text, struct err *err)
+{
+	if (input->place == INPUT_COMMAND_LINE || utf8_valid(text))
+		return 0;
+	return err_set(err, ERR_INVALID, "%.*s is not UTF-8: %s", STR_ARG(input->value), QUOTE(text));
+}
+
+static int check_given(const struct operation_input *input, struct str text, struct err *err)
+{
+	int r = check_bytes(input, text, err);
+
+	return r < 0 ? r : check_segment(input, text, err);
+}
+
 int arguments_check(const struct arguments *arguments, struct err *err)
 {
 	const struct command *command = arguments->command;
@@ -425,7 +441,7 @@ int arguments_check(const struct arguments *arguments, struct err *err)
 	for (size_t i = 0; i < command->input_count; i++) {
 		const struct operation_input *input = &command->inputs[i];
 
-		if (arguments->values[i].input && check_segment(input, arguments->values[i].text, err) < 0)
+		if (arguments->values[i].input && check_given(input, arguments->values[i].text, err) < 0)
 			return err->code;
 		if (!input->required || input->command == INPUT_NOT_ON_COMMAND_LINE || is_given(arguments, i))
 			continue;

@@ -318,6 +318,10 @@ static void test_mistakes(void **state)
 	assert_refused("mcpx artifact delete ..", "\"..\" is no ID: " NO_SEGMENT);
 	assert_refused("mcpx artifact get a\\b", "\"a\\\\b\" is no ID: " NO_SEGMENT);
 	assert_refused("mcpx settings get a\tb", "\"a\\tb\" is no SETTING: " NO_SEGMENT);
+	assert_refused("mcpx artifact get a\xff", "ID is not UTF-8: \"a\\xff\"");
+	assert_refused("mcpx call files.\xc3 a=1", "TOOL is not UTF-8: \"files.\\xc3\"");
+	assert_refused("mcpx call --session \xff a.b", "SESSION is not UTF-8: \"\\xff\"");
+	assert_refused("mcpx session release \xff", "SESSION is not UTF-8: \"\\xff\"");
 	assert_refused("mcpx settings set  1", "`mcpx settings set` needs SETTING: such as pool.callTimeout");
 	assert_refused("mcpx search --limit many x", "--limit is a whole number, not \"many\"");
 	assert_refused("mcpx search --limit 0 x", "--limit is at least 1, not \"0\"");
