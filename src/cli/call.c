@@ -193,6 +193,20 @@ static void hint_at_names(struct call *call)
 		cli_say(call->cli, hint);
 }
 
+/* What a tool says of its failure, which may be nothing, or nothing that can be seen. */
+static void write_failure(const struct terminal *terminal, const struct json *result, struct buf *out)
+{
+	struct str mark = STR("mcpx: ");
+
+	buf_append(out, mark);
+	tool_result_text(terminal, result, out);
+	if (buf_failed(out) || str_trim(str_from(buf_str(out), mark.n)).n == 0) {
+		buf_clear(out, 0);
+		buf_append(out,
+			   STR("mcpx: the tool failed and did not say why; --raw shows what it answered\n"));
+	}
+}
+
 static int show_result(struct call *call, const struct json *answer)
 {
 	struct cli *cli = call->cli;
@@ -208,15 +222,13 @@ static int show_result(struct call *call, const struct json *answer)
 	} else if (argument_bool(&cli->arguments, STR("raw"))) {
 		shown = show_json(cli, show_value_text(cli, result));
 	} else {
-		if (failed)
-			buf_append(&out, STR("mcpx: "));
-		tool_result_text(terminal, result, &out);
-		if (failed && out.n == strlen("mcpx: "))
-			buf_append(&out, STR("the tool failed and did not say why\n"));
-		if (!failed)
-			shown = show_buf(cli, &out);
-		else if (!buf_failed(&out))
+		if (failed) {
+			write_failure(terminal, result, &out);
 			(void)terminal_write(terminal, buf_str(&out), NULL);
+		} else {
+			tool_result_text(terminal, result, &out);
+			shown = show_buf(cli, &out);
+		}
 	}
 	if (failed)
 		hint_at_names(call);

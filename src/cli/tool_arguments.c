@@ -239,6 +239,8 @@ static int read_text(struct str word, size_t bytes_max, struct arena *arena, str
 
 	if (str_eq(word, STR("-")) || str_eq(word, STR("@-")))
 		return standard_input_read(bytes_max, arena, ret_text, err);
+	if (word.n == 1)
+		return err_set(err, ERR_INVALID, "@ is not followed by the name of a file");
 	r = file_read(arena_cstr(arena, str_from(word, 1)), bytes_max, &text, err);
 	if (r < 0)
 		return r;

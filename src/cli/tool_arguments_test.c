@@ -251,6 +251,8 @@ static void test_files(void **state)
 static void test_mistakes(void **state)
 {
 	(void)state;
+	expect_refused("@", "@ is not followed by the name of a file");
+	expect_refused("n:=@", "@ is not followed by the name of a file");
 	expect_refused("n=many", "n must be a whole number, and is \"many\"; n:=JSON would send any value");
 	expect_refused("n=1.5", "n must be a whole number, and is \"1.5\"; n:=JSON would send any value");
 	expect_refused("yes=1", "yes must be true or false, and is \"1\"; yes:=JSON would send any value");

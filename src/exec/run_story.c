@@ -510,7 +510,9 @@ static struct str describe_words(struct exec_process *process, const struct chil
 				 struct arena *arena, size_t *ret_untold)
 {
 	char storage[CHILD_STATUS_TEXT_MAX];
-	struct str ending = arena_printf(arena, "the script %s", child_status_text(storage, status).p);
+	/* Of a lost supervisor there is a whole sentence. */
+	struct str ending = arena_printf(arena, "the script%s %s", status->err.code ? ":" : "",
+					 child_status_text(storage, status).p);
 	bool told = process->begun;
 	struct str words;
 

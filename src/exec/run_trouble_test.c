@@ -303,6 +303,22 @@ static void test_a_closed_channel_fails_the_run(void **state)
 	}
 }
 
+static void test_a_script_may_kill_its_supervisor(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene_run(
+			&scene,
+			"process.kill(process.ppid, 'SIGKILL'); await new Promise(() => setInterval(() => {}, 1000))");
+		assert_member(&scene, "error", 0, "/error",
+			      "\"the script: the supervisor of the process was killed by signal 9\"");
+		assert_member(&scene, "end", 0, "/exitCode", "137");
+	}
+}
+
 /* Names of any length, told any number of times, do not fill the memory of who runs the script. */
 static void test_calls_with_endless_names(void **state)
 {
@@ -357,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_a_number_that_json_cannot_say_is_no_null),
 		cmocka_unit_test(test_an_error_is_no_success),
 		cmocka_unit_test(test_a_closed_channel_fails_the_run),
+		cmocka_unit_test(test_a_script_may_kill_its_supervisor),
 		cmocka_unit_test(test_calls_with_endless_names),
 		cmocka_unit_test(test_a_daemon_that_is_not_there),
 	};

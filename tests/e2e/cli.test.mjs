@@ -88,6 +88,8 @@ test('a call types its arguments by the schema', async (t) => {
 
 test('what fails ends with 1, and says on standard error what and why', async (t) => {
 	const scratch = newHome(t);
+	for (const words of ['text=', 'text= \n'])
+		assert.match((await run(scratch, ['call', 'scripted.fail', words])).stderr, /^mcpx: the tool failed and did not say why; --raw shows what it answered\n$/);
 	const failed = await run(scratch, ['call', 'scripted.fail', 'text=not today']);
 	assert.equal(failed.status, 1);
 	assert.match(failed.stderr, /not today/);
