@@ -172,6 +172,14 @@ static enum http_parse take_expect(struct http_parser *parser, struct str value)
 	return HTTP_PARSE_MORE;
 }
 
+/* What was packed is not what a handler would read or keep. */
+static enum http_parse take_content_coding(struct http_parser *parser, struct str value)
+{
+	if (value.n && !str_eq_ignoring_case(value, STR("identity")))
+		return refuse(parser, 415, "A body is taken without a Content-Encoding only.");
+	return HTTP_PARSE_MORE;
+}
+
 static enum http_parse take_connection(struct http_parser *parser, struct str value)
 {
 	parser->says_close |= http_list_has(value, STR("close"));
@@ -179,7 +187,7 @@ static enum http_parse take_connection(struct http_parser *parser, struct str va
 	return HTTP_PARSE_MORE;
 }
 
-/* The fields that decide where a request ends and whom it is for. */
+/* The fields that decide where a request ends, what its body is, and whom it is for. */
 static const struct {
 	struct str name;
 	enum http_parse (*take)(struct http_parser *parser, struct str value);
@@ -189,6 +197,7 @@ static const struct {
 	{ STR_INIT("transfer-encoding"), take_coding },
 	{ STR_INIT("connection"), take_connection },
 	{ STR_INIT("expect"), take_expect },
+	{ STR_INIT("content-encoding"), take_content_coding },
 };
 
 static enum http_parse take_field(struct http_parser *parser, struct str line, struct str bytes)

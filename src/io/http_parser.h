@@ -13,6 +13,7 @@
  *   Transfer-Encoding together with Content-Length, or more than once                  400
  *   Transfer-Encoding other than exactly "chunked", or in HTTP/1.0                     501
  *   Expect other than "100-continue"                                                   417
+ *   Content-Encoding other than "identity"                                             415
  *   a method longer than HTTP_METHOD_MAX                                               501
  *   a target longer than its limit                                                     414
  *   a head longer than its limit, or with too many fields                              431

@@ -153,6 +153,11 @@ static const struct refusal {
 	  "The Host field is not a host and an optional port." },
 	{ "an unknown expectation", STR_INIT("GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n"), 417,
 	  "The only expectation that can be met is 100-continue." },
+	{ "a packed body", STR_INIT("POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\n\r\n"), 415,
+	  "A body is taken without a Content-Encoding only." },
+	{ "a body packed twice",
+	  STR_INIT("POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: identity, br\r\n\r\n"), 415,
+	  "A body is taken without a Content-Encoding only." },
 	{ "too many fields",
 	  STR_INIT("GET / HTTP/1.1\r\nHost: a\r\n1: \r\n2: \r\n3: \r\n4: \r\n5: \r\n6: \r\n\r\n"), 431,
 	  "There are more header fields than this server accepts." },
@@ -320,6 +325,8 @@ static void test_kinds(void **state)
 	assert_false(head.keep_alive);
 	assert_int_equal(head.minor, 0);
 	head = parse_head(parser, STR("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n"));
+	assert_true(head.keep_alive);
+	head = parse_head(parser, STR("PUT / HTTP/1.1\r\nHost: a\r\nContent-Encoding: Identity\r\n\r\n"));
 	assert_true(head.keep_alive);
 	head = parse_head(parser, STR("PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\n\r\n"));
 	assert_true(head.expect_continue);
