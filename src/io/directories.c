@@ -14,22 +14,35 @@ enum { PRIVATE_MODE = 0700, OTHERS = 077 };
 
 enum { ENTRIES_MAX = 1 << 20 }; /* of a directory that are looked at */
 
+/* -1 with the errno of mkdir() when it was not made and is not there: for what is there that may be EROFS or
+ * EACCES. */
+static int directory_make(const char *path)
+{
+	int code;
+
+	if (mkdir(path, PRIVATE_MODE) == 0 || errno == EEXIST)
+		return 0;
+	code = errno;
+	if (access(path, F_OK) == 0)
+		return 0;
+	errno = code;
+	return -1;
+}
+
 /* mkdir -p, with the modes of a private place: a parent that we have to make is as private as what it
  * holds. */
 static int directory_make_parents(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		int failed;
+		int r;
 
 		*slash = '\0';
-		failed = mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST;
-		if (failed && access(path, F_OK) == 0) /* EROFS or EACCES, but it is there */
-			failed = 0;
+		r = directory_make(path);
 		*slash = '/';
-		if (failed)
+		if (r < 0)
 			return -1;
 	}
-	return mkdir(path, PRIVATE_MODE) < 0 && errno != EEXIST ? -1 : 0;
+	return directory_make(path);
 }
 
 int directory_make_private(const char *path, struct err *err)

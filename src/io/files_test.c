@@ -305,6 +305,25 @@ static void a_directory_that_is_not_private_is_refused(void **state)
 	assert_string_equal(err.message, "cannot create the directory file/inside: Not a directory");
 }
 
+/* Not that of a look at what is not there then. */
+static void a_parent_that_cannot_be_made_is_told_with_its_reason(void **state)
+{
+	bool as_root = geteuid() == 0;
+	struct err err;
+	int r;
+
+	(void)state;
+	assert_int_equal(mkdir("closed", 0555), 0);
+	assert_int_equal(chmod(".", 0755), 0);
+	if (as_root)
+		assert_int_equal(seteuid(4711), 0);
+	r = directory_make_private("closed/a/b", &err);
+	if (as_root)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(r, ERR_DENIED);
+	assert_string_equal(err.message, "cannot create the directory closed/a/b: Permission denied");
+}
+
 static void a_directory_of_somebody_else_is_refused(void **state)
 {
 	struct err err;
@@ -495,6 +514,7 @@ int main(void)
 		IN_A_DIRECTORY(old_and_many_files_are_pruned),
 		IN_A_DIRECTORY(a_private_directory_is_made_with_its_parents),
 		IN_A_DIRECTORY(a_directory_that_is_not_private_is_refused),
+		IN_A_DIRECTORY(a_parent_that_cannot_be_made_is_told_with_its_reason),
 		IN_A_DIRECTORY(a_directory_of_somebody_else_is_refused),
 		IN_A_DIRECTORY(a_lock_is_exclusive),
 		IN_A_DIRECTORY(a_lock_of_a_file_is_waited_for),
