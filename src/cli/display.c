@@ -112,6 +112,24 @@ void display_text(struct buf *out, struct str s)
 	}
 }
 
+/* Outside of its strings JSON has nothing that needs this, so an escape may stand for whatever does. All of
+ * it is within four digits. */
+void display_json(struct buf *out, struct str json)
+{
+	while (json.n) {
+		uint32_t c = 0;
+		unsigned n = utf8_decode(json, &c);
+
+		if (n == 0)
+			buf_append(out, STR(REPLACEMENT));
+		else if (c < 0x7f || !quote_needed(c))
+			buf_append(out, str_slice(json, 0, n));
+		else
+			buf_printf(out, "\\u%04x", c);
+		json = str_from(json, n ? n : 1);
+	}
+}
+
 size_t display_width(struct str line)
 {
 	size_t columns = 0;

@@ -20,6 +20,9 @@ void display_line(struct buf *out, struct str s);
 /* Line ends and tabs stay; what else a terminal would obey becomes U+FFFD. */
 void display_text(struct buf *out, struct str s);
 
+/* JSON text stays what it says: what a terminal would obey stands in it as an escape. */
+void display_json(struct buf *out, struct str json);
+
 /* Columns of a line that display_line() gave. */
 size_t display_width(struct str line);
 

@@ -272,10 +272,11 @@ static int show_report(struct script_run *run)
 	struct json_writer w;
 
 	buf_init(&out, SHOW_MAX);
-	json_writer_init(&w, &out, run->cli->out.is_terminal);
+	json_writer_init(&w, &out, false);
 	exec_report_write(&run->report, &run->run, &w);
-	buf_append_char(&out, '\n');
-	return show_buf(run->cli, &out) == CLI_OK ? exit_status(run) : CLI_FAILED;
+	if (buf_failed(&out))
+		return show_buf(run->cli, &out);
+	return show_json(run->cli, buf_str(&out)) == CLI_OK ? exit_status(run) : CLI_FAILED;
 }
 
 /*

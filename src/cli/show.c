@@ -1,6 +1,7 @@
 #include "base/base.h"
 #include "cli/show.h"
 
+#include "cli/display.h"
 #include "cli/show_rows.h"
 #include "cli/show_settings.h"
 #include "cli/show_status.h"
@@ -41,15 +42,28 @@ static void write_pretty(struct buf *out, struct str document)
 	json_write_value(&w, json_root(&doc));
 }
 
+static int show_pretty(struct cli *cli, struct str document)
+{
+	_cleanup_buf_ struct buf pretty = { 0 }, out = { 0 };
+
+	buf_init(&pretty, SHOW_MAX);
+	buf_init(&out, SHOW_MAX);
+	write_pretty(&pretty, document);
+	if (buf_failed(&pretty))
+		return show_buf(cli, &pretty);
+	display_json(&out, buf_str(&pretty));
+	buf_append_char(&out, '\n');
+	return show_buf(cli, &out);
+}
+
 int show_json(struct cli *cli, struct str document)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 
-	buf_init(&out, SHOW_MAX);
 	if (cli->out.is_terminal)
-		write_pretty(&out, document);
-	else
-		buf_append(&out, str_trim(document));
+		return show_pretty(cli, document);
+	buf_init(&out, SHOW_MAX);
+	buf_append(&out, str_trim(document));
 	buf_append_char(&out, '\n');
 	return show_buf(cli, &out);
 }

@@ -64,6 +64,17 @@ static void test_text_keeps_its_lines(void **state)
 	expect(&out, "one\n\ttwo\n\n\xef\xbf\xbd]0;title\xef\xbf\xbd");
 }
 
+static void test_json_says_the_same(void **state)
+{
+	struct buf out;
+
+	(void)state;
+	buf_init(&out, OUT_MAX);
+	display_json(&out,
+		     STR("{\n  \"\\u001b caf\xc3\xa9\": \"\xc2\x9b\x7f\xe2\x80\xae\xf0\x9f\x98\x80\"\n}"));
+	expect(&out, "{\n  \"\\u001b caf\xc3\xa9\": \"\\u009b\\u007f\\u202e\xf0\x9f\x98\x80\"\n}");
+}
+
 static void test_widths(void **state)
 {
 	(void)state;
@@ -178,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_text_keeps_its_lines),
+		cmocka_unit_test(test_json_says_the_same),
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_first_sentences),

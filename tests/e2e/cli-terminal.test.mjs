@@ -53,6 +53,16 @@ test('what a terminal would obey does not reach it', async (t) => {
 	assert.equal((await shown(scratch, words)).stdout, '\ufffd]0;title\ufffd and text\n');
 	assert.equal((await run(scratch, words)).stdout, `${escape}]0;title\u0007 and text\n`, 'a pipe gets what there is');
 	assert.doesNotMatch((await shown(scratch, ['call', 'scripted.fail', `text=${escape}[2J`])).stdout, /\u001b\[2J/);
+	// JSON stays what it says.
+	const odd = `\u009b2J${escape}[2J \u202e`;
+	for (const flag of ['--raw', '--json']) {
+		const json = await shown(scratch, ['call', flag, 'scripted.echo', `text=${odd}`]);
+		assert.match(json.stdout, /\\u009b2J\\u001b\[2J \\u202e/);
+		assert.doesNotMatch(json.stdout, /[\u009b\u202e]/);
+	}
+	const document = await shown(scratch, ['exec', '--json', `return ${JSON.stringify(odd)}`]);
+	assert.equal(JSON.parse(document.stdout).result, odd);
+	assert.doesNotMatch(document.stdout, /[\u009b\u202e]/);
 });
 
 test('nor does what a configuration file holds', async (t) => {
