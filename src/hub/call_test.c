@@ -223,8 +223,7 @@ static void ids_that_are_not_ours_are_told(void **state)
 	expect_error(&c, ERR_TIMEOUT, MCP_OUTCOME_UNKNOWN,
 		     "1 answer came meanwhile with ids that no request has");
 	assert_false(held.done);
-	hub_call_cancel(&held.call, STR(""));
-	call_end(&held);
+	call_drop(&held);
 	hub_scene_close(&scene);
 }
 

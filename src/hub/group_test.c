@@ -144,28 +144,33 @@ static void a_crashed_one_is_replaced_for_the_next(void **state)
 	close_group(&group);
 }
 
+enum { NO_ERA = -1 };
+
+/* A caller of that era takes and gives back; so many processes were started by then. */
+static void expect_starts(struct pool_group *group, const char *key, int era, size_t count)
+{
+	struct taker taker;
+
+	take_now_as(&taker, group, key, era);
+	assert_int_equal(count_lines("starts"), count);
+	give_back(&taker);
+}
+
 static void what_was_learnt_of_the_era_saves_a_process(void **state)
 {
 	struct pool_group *group;
-	struct taker a;
 
 	(void)state;
 	COMMAND(server_program(), "--only-initialize", "--starts", in_scratch("starts"));
 	group = use_group();
-	take_now(&a, group, "call:1");
-	assert_int_equal(count_lines("starts"), 2);
-	give_back(&a);
-	take_now(&a, group, "call:2");
-	assert_int_equal(count_lines("starts"), 3);
-	give_back(&a);
+	expect_starts(group, "call:1", NO_ERA, 2);
+	expect_starts(group, "call:2", NO_ERA, 3);
 	pool_group_drop(&group);
 	/* And what an earlier life knew. */
 	scene.definition.id = STR("another");
 	scene.definition.known_era = MCP_LEGACY;
 	group = use_group();
-	take_now(&a, group, "call:3");
-	assert_int_equal(count_lines("starts"), 4);
-	give_back(&a);
+	expect_starts(group, "call:3", NO_ERA, 4);
 	close_group(&group);
 }
 
@@ -174,32 +179,23 @@ static void what_was_learnt_of_the_era_saves_a_process(void **state)
 static void a_group_that_follows_opens_in_the_era_of_whom_it_is_for(void **state)
 {
 	struct pool_group *group;
-	struct taker a;
 
 	(void)state;
 	COMMAND(server_program(), "--only-initialize", "--starts", in_scratch("starts"));
 	scene.definition.follows = true;
 	group = use_group();
-	take_now_as(&a, group, "call:1", MCP_LEGACY);
-	assert_int_equal(count_lines("starts"), 1);
-	give_back(&a);
+	expect_starts(group, "call:1", MCP_LEGACY, 1);
 	/* What was learnt of the server gives way. */
-	take_now_as(&a, group, "call:2", MCP_MODERN);
-	assert_int_equal(count_lines("starts"), 3);
-	give_back(&a);
+	expect_starts(group, "call:2", MCP_MODERN, 3);
 	/* Whoever has no era gets the one that was learnt. */
-	take_now(&a, group, "call:3");
-	assert_int_equal(count_lines("starts"), 4);
-	give_back(&a);
+	expect_starts(group, "call:3", NO_ERA, 4);
 	pool_group_drop(&group);
 	/* Others do not follow. */
 	scene.definition.follows = false;
 	scene.definition.id = STR("another");
 	scene.definition.known_era = MCP_LEGACY;
 	group = use_group();
-	take_now_as(&a, group, "call:4", MCP_MODERN);
-	assert_int_equal(count_lines("starts"), 5);
-	give_back(&a);
+	expect_starts(group, "call:4", MCP_MODERN, 5);
 	close_group(&group);
 }
 

@@ -527,6 +527,12 @@ static void ask(struct asked *asked, struct instance *instance, const char *tool
 	mcp_tool_call_start(&asked->request, &instance->client, &call, &patience, NULL, asked_done, asked);
 }
 
+static void ask_now(struct asked *asked, struct instance *instance, const char *tool)
+{
+	ask(asked, instance, tool);
+	AWAIT(asked->done);
+}
+
 static void requests_end_with_the_process_and_may_drop_the_last_hold(void **state)
 {
 	struct asked first, second;
@@ -572,8 +578,7 @@ static void notifications_are_passed_on(void **state)
 	(void)state;
 	SUBJECT(&s, server_program());
 	subject_open(&s);
-	ask(&asked, s.instance, "change");
-	AWAIT(asked.done);
+	ask_now(&asked, s.instance, "change");
 	assert_int_equal(asked.code, 0);
 	assert_int_equal(s.notified, 1);
 	subject_end(&s);
@@ -588,12 +593,10 @@ static void one_that_closed_its_stdin_is_retired(void **state)
 	SUBJECT(&s, server_program());
 	s.definition.close_ms = 1;
 	subject_open(&s);
-	ask(&asked, s.instance, "shut");
-	AWAIT(asked.done);
+	ask_now(&asked, s.instance, "shut");
 	assert_null(s.instance->retired);
 	AWAIT(nobody_else_reads(&s));
-	ask(&asked, s.instance, "echo");
-	AWAIT(asked.done);
+	ask_now(&asked, s.instance, "echo");
 	assert_int_equal(asked.code, ERR_CLOSED);
 	assert_int_equal(asked.outcome, MCP_NOT_SENT);
 	assert_string_equal(s.instance->retired, "it takes no more messages");
@@ -610,8 +613,7 @@ static void one_that_closed_its_stdout_is_ended(void **state)
 	SUBJECT(&s, server_program());
 	s.definition.close_ms = SHORT_MS;
 	subject_open(&s);
-	ask(&asked, s.instance, "mute");
-	AWAIT(asked.done);
+	ask_now(&asked, s.instance, "mute");
 	assert_int_equal(asked.code, ERR_CLOSED);
 	assert_int_equal(asked.outcome, MCP_OUTCOME_UNKNOWN);
 	assert_has(asked.message, "closed its standard output and went on running");
@@ -631,13 +633,11 @@ static void an_answer_that_is_too_long_is_dropped_and_nothing_else(void **state)
 	SUBJECT(&s, server_program());
 	s.definition.line_max = 4096;
 	subject_open(&s);
-	ask(&asked, s.instance, "long");
-	AWAIT(asked.done);
+	ask_now(&asked, s.instance, "long");
 	assert_int_equal(asked.code, ERR_TOO_LARGE);
 	assert_has(asked.message, "the server's answer is longer than 4096 bytes (pool.lineMax)");
 	AWAIT(s.recovered);
-	ask(&asked, s.instance, "echo");
-	AWAIT(asked.done);
+	ask_now(&asked, s.instance, "echo");
 	assert_int_equal(asked.code, 0);
 	assert_has(
 		describe(s.instance),

@@ -35,15 +35,21 @@ static const char *cached_schemas(void)
 	return found;
 }
 
+/* The life of a hub that leaves its lists on disk. */
+static void read_and_keep(const char *config)
+{
+	open_keeping(&scene, config);
+	all_ready(&scene);
+	hub_scene_close(&scene);
+}
+
 static void what_was_read_answers_before_any_server_starts(void **state)
 {
 	const char *config = one_server("\"--starts\",\"~/starts\",\"--tools\",\"2\"", "");
 
 	(void)state;
-	open_keeping(&scene, config);
-	all_ready(&scene);
+	read_and_keep(config);
 	assert_int_equal(count_lines("starts"), 1);
-	hub_scene_close(&scene);
 	assert_non_null(cached_schemas());
 	/* Another life, from another terminal. */
 	stage_environment[4] = "WINDOWID=17";
@@ -64,9 +70,7 @@ static void a_damaged_cache_is_as_good_as_none(void **state)
 	const char *file;
 
 	(void)state;
-	open_keeping(&scene, config);
-	all_ready(&scene);
-	hub_scene_close(&scene);
+	read_and_keep(config);
 	file = cached_schemas();
 	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
 		scratch_write(&hub_scratch, file, damaged[i]);
@@ -117,6 +121,17 @@ static void a_cache_that_cannot_be_written_costs_nothing_else(void **state)
 	hub_scene_close(&scene);
 }
 
+/* Of a hub that lives for one call: so many processes were started by then. */
+static void expect_starts(const char *config, size_t count)
+{
+	struct caller c;
+
+	open_keeping(&scene, config);
+	(void)call_now(&c, &scene, "files", "echo", "{}");
+	assert_int_equal(count_lines("starts"), count);
+	hub_scene_close(&scene);
+}
+
 static void the_era_of_a_server_is_remembered(void **state)
 {
 	const char *config = one_server(
@@ -124,14 +139,8 @@ static void the_era_of_a_server_is_remembered(void **state)
 	struct caller c;
 
 	(void)state;
-	open_keeping(&scene, config);
-	(void)call_now(&c, &scene, "files", "echo", "{}");
-	assert_int_equal(count_lines("starts"), 2);
-	hub_scene_close(&scene);
-	open_keeping(&scene, config);
-	(void)call_now(&c, &scene, "files", "echo", "{}");
-	assert_int_equal(count_lines("starts"), 3);
-	hub_scene_close(&scene);
+	expect_starts(config, 2);
+	expect_starts(config, 3);
 	/* A start that fails casts doubt on it. */
 	scratch_write(&hub_scratch, "broken", "");
 	open_keeping(&scene, config);
@@ -140,10 +149,7 @@ static void the_era_of_a_server_is_remembered(void **state)
 	hub_scene_close(&scene);
 	remove_in_scratch("broken");
 	assert_int_equal(count_lines("starts"), 4);
-	open_keeping(&scene, config);
-	(void)call_now(&c, &scene, "files", "echo", "{}");
-	assert_int_equal(count_lines("starts"), 6);
-	hub_scene_close(&scene);
+	expect_starts(config, 6);
 }
 
 static void catalogues_that_no_server_has_go_with_age_and_number(void **state)
@@ -202,9 +208,7 @@ static void a_warm_hub_looks_behind_its_cache(void **state)
 	const char *config = one_server("\"--starts\",\"~/starts\"", "");
 
 	(void)state;
-	open_keeping(&scene, config);
-	all_ready(&scene);
-	hub_scene_close(&scene);
+	read_and_keep(config);
 	scratch_write(&hub_scratch, cached_schemas(),
 		      "{\"format\":1,\"fetchedAt\":1,\"instructions\":\"\",\"tools\":[{\"name\":\"old\"}]}");
 	hub_scene_init(&scene);

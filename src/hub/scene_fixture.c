@@ -328,6 +328,12 @@ void call_end(struct caller *caller)
 	buf_release(&caller->result);
 }
 
+void call_drop(struct caller *caller)
+{
+	hub_call_cancel(&caller->call, STR(""));
+	call_end(caller);
+}
+
 static void await_answer(struct caller *caller)
 {
 	AWAIT(caller->done);

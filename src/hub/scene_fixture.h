@@ -82,6 +82,8 @@ void call_with_progress(struct caller *caller, struct hub_scene *scene, const ch
 /* Calls a tool that does not answer by itself, and waits until the server has been asked. */
 void call_and_leave(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool);
 void call_end(struct caller *caller);
+/* Cancels it first. */
+void call_drop(struct caller *caller);
 
 /* Calls, waits and fails without a result. The text of the first content, in the caller's result. */
 const char *call_now(struct caller *caller, struct hub_scene *scene, const char *server, const char *tool,

@@ -59,19 +59,24 @@ static void a_server_that_hangs_is_replaced(void **state)
 	one_that_hangs_is_replaced("\"--modern\"");
 }
 
+/* A server whose pings have time, and a call that keeps its process. */
+static struct instance *open_and_hold(struct caller *held, const char *arguments)
+{
+	open_with_ping(arguments, PLENTY_MS);
+	call_and_leave(held, &scene, "files", "hold");
+	return held->call.instance;
+}
+
 static void one_that_answers_a_ping_stays(const char *arguments)
 {
 	struct instance *instance;
 	struct caller held;
 
-	open_with_ping(arguments, PLENTY_MS);
-	call_and_leave(&held, &scene, "files", "hold");
-	instance = held.call.instance;
+	instance = open_and_hold(&held, arguments);
 	times_out("silent", "; if it does not answer a ping within 1m it is replaced");
 	AWAIT(!timer_running(&instance->doubt));
 	assert_null(instance->retired);
-	hub_call_cancel(&held.call, STR(""));
-	call_end(&held);
+	call_drop(&held);
 	hub_scene_close(&scene);
 }
 
@@ -88,9 +93,7 @@ static void any_message_is_a_sign_of_life(void **state)
 	struct caller held;
 
 	(void)state;
-	open_with_ping("", PLENTY_MS);
-	call_and_leave(&held, &scene, "files", "hold");
-	instance = held.call.instance;
+	instance = open_and_hold(&held, "");
 	times_out("freeze", "; if it does not answer a ping");
 	assert_true(timer_running(&instance->doubt));
 	mcp_client_receive(&instance->client, STR("no message"), false);
@@ -103,8 +106,7 @@ static void any_message_is_a_sign_of_life(void **state)
 	mcp_client_receive(&instance->client, STR("no message"), false);
 	timer_start(&instance->doubt, stage_loop, 0, instance->doubt.done);
 	AWAIT(instance->retired);
-	hub_call_cancel(&held.call, STR(""));
-	call_end(&held);
+	call_drop(&held);
 	hub_scene_close(&scene);
 }
 
@@ -115,16 +117,13 @@ static void an_instance_is_asked_once_at_a_time(void **state)
 	uint64_t id;
 
 	(void)state;
-	open_with_ping("", PLENTY_MS);
-	call_and_leave(&held, &scene, "files", "hold");
-	instance = held.call.instance;
+	instance = open_and_hold(&held, "");
 	times_out("freeze", "; if it does not answer a ping");
 	id = instance->ping.id;
 	times_out("silent", "; if it does not answer a ping");
 	assert_int_equal(instance->ping.id, id);
 	assert_true(mcp_request_running(&instance->ping));
-	hub_call_cancel(&held.call, STR(""));
-	call_end(&held);
+	call_drop(&held);
 	hub_scene_close(&scene);
 }
 
@@ -168,8 +167,7 @@ static void a_list_that_is_not_told_raises_the_same_doubt(void **state)
 	(void)state;
 	open_with_ping("", SHORT_MS);
 	call_and_leave(&c, &scene, "files", "freeze");
-	hub_call_cancel(&c.call, STR(""));
-	call_end(&c);
+	call_drop(&c);
 	scene.hub->limits.refresh_ms = SHORT_MS;
 	wait_for(&scene, &waiter, NULL, true, PLENTY_MS);
 	AWAIT(waiter.done);
