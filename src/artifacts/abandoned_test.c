@@ -137,13 +137,9 @@ static void test_batches(void **state)
 static void test_leavings_of_a_kill_go_with_the_store(void **state)
 {
 	struct fixture *f = *state;
-	const char *orphan =
-		"artifacts/blobs/2c/f24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 	close_store(f);
-	assert_int_equal(mkdirat(AT_FDCWD, test_directory_path(&f->directory, "artifacts/blobs/2c"), 0700),
-			 0);
-	write_whole_file(test_directory_path(&f->directory, orphan), STR("hello"));
+	leave_orphan(f);
 	write_whole_file(test_directory_path(&f->directory, "artifacts/tmp/half"), STR("hel"));
 	assert_true(collect_after(f, 0).removed);
 }

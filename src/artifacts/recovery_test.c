@@ -46,14 +46,11 @@ static void test_sweep_collects_what_has_expired(void **state)
 static void test_start_removes_what_a_kill_left(void **state)
 {
 	struct fixture *f = *state;
-	const char *orphan =
-		"artifacts/blobs/2c/f24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 	struct artifact_usage usage;
 
 	put_bytes(f, "b", STR("other"));
 	close_store(f);
-	assert_true(mkdir(test_directory_path(&f->directory, "artifacts/blobs/2c"), 0700) == 0);
-	write_whole_file(test_directory_path(&f->directory, orphan), STR("hello"));
+	leave_orphan(f);
 	write_whole_file(test_directory_path(&f->directory, "artifacts/tmp/half"), STR("hel"));
 	open_store(f);
 	/* Recovery is in the queue in front of this question. */
@@ -69,15 +66,12 @@ static void test_start_removes_what_a_kill_left(void **state)
 static void test_trouble_of_the_recovery(void **state)
 {
 	struct fixture *f = *state;
-	const char *orphan =
-		"artifacts/blobs/2c/f24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 	struct artifact_usage usage;
 
 	assert_null(artifact_store_trouble(f->store));
 	close_store(f);
 	write_whole_file(test_directory_path(&f->directory, "artifacts/blobs/00"), STR("no directory"));
-	assert_int_equal(mkdir(test_directory_path(&f->directory, "artifacts/blobs/2c"), 0700), 0);
-	write_whole_file(test_directory_path(&f->directory, orphan), STR("hello"));
+	leave_orphan(f);
 	open_store(f);
 	while (f->store && !artifact_store_trouble(f->store))
 		assert_gone(f, STR("nonsense"));

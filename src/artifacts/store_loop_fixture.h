@@ -46,6 +46,16 @@ static inline void close_store(struct fixture *f)
 	assert_true(f->closed);
 }
 
+/* What a kill leaves of a store that is closed: a blob, the text "hello", that no artifact has. */
+static inline void leave_orphan(struct fixture *f)
+{
+	const char *blob =
+		"artifacts/blobs/2c/f24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+
+	assert_int_equal(mkdir(test_directory_path(&f->directory, "artifacts/blobs/2c"), 0700), 0);
+	write_whole_file(test_directory_path(&f->directory, blob), STR("hello"));
+}
+
 static inline int set_up(void **state)
 {
 	struct fixture *f = xnew(struct fixture);
