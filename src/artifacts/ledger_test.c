@@ -618,11 +618,11 @@ static void test_directory_that_cannot_be_made(void **state)
 	struct ledger other;
 	struct db *db = NULL;
 
-	assert_int_equal(ledger_open(&other, "/nonexistent/artifacts", &f->limits, &db, &f->err),
+	assert_int_equal(ledger_open(&other, "/proc/nonexistent/artifacts", &f->limits, &db, &f->err),
 			 ERR_NOT_FOUND);
 	assert_string_equal(
 		f->err.message,
-		"/nonexistent/artifacts: cannot create the artifact store: No such file or directory");
+		"/proc/nonexistent/artifacts: cannot create the artifact store: No such file or directory");
 }
 
 /* A failure after the lock was taken gives it back. */

@@ -402,8 +402,8 @@ static void test_files_that_cannot_be_taken(void **state)
 	assert_int_equal(truncate(large, (off_t)f->limits.max_bytes + 1), 0);
 	assert_file_refused(f, fifo, ERR_INVALID, "/fifo: is not a regular file");
 	assert_file_refused(f, f->directory.path, ERR_INVALID, ": is not a regular file");
-	assert_file_refused(f, "/nonexistent", ERR_NOT_FOUND,
-			    "/nonexistent: cannot be read: No such file or directory");
+	assert_file_refused(f, "/proc/nonexistent", ERR_NOT_FOUND,
+			    "/proc/nonexistent: cannot be read: No such file or directory");
 	assert_file_refused(f, "relative.txt", ERR_INVALID, "path: \"relative.txt\" is not an absolute path");
 	assert_file_refused(f, large, ERR_TOO_LARGE, "larger than artifacts.maxBytes (1MiB)");
 	assert_usage(f, 0, 0, 0);

@@ -356,9 +356,10 @@ static void test_place_where_no_file_can_be(void **state)
 	struct fixture *f = *state;
 	struct db *db = NULL;
 
-	assert_int_equal(db_open(&db, "/nonexistent/words.db", &f->options, &f->err), ERR_NOT_FOUND);
-	assert_string_equal(f->err.message,
-			    "/nonexistent/words.db: cannot create the database: No such file or directory");
+	assert_int_equal(db_open(&db, "/proc/nonexistent/words.db", &f->options, &f->err), ERR_NOT_FOUND);
+	assert_string_equal(
+		f->err.message,
+		"/proc/nonexistent/words.db: cannot create the database: No such file or directory");
 	assert_int_equal(db_open(&db, f->directory.path, &f->options, &f->err), ERR_INVALID);
 	assert_null(db);
 }

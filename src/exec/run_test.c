@@ -807,9 +807,9 @@ static void test_runs_that_cannot_start(void **state)
 	scene_run_spec(&scene);
 	assert_refused(&scene, ERR_INVALID,
 		       "there is no runtime \"bun\": it may be auto, deno, node, or a path");
-	scene.spec.runtime = STR("/nonexistent/deno");
+	scene.spec.runtime = STR("/proc/nonexistent/deno");
 	scene_run_spec(&scene);
-	assert_refused(&scene, ERR_NOT_FOUND, "/nonexistent/deno is no program that can be run");
+	assert_refused(&scene, ERR_NOT_FOUND, "/proc/nonexistent/deno is no program that can be run");
 	scene.spec.env = no_path;
 	scene.spec.runtime = STR("node");
 	scene_run_spec(&scene);
@@ -835,15 +835,15 @@ static void test_runs_that_cannot_start(void **state)
 	scene.spec.file = STR("exec");
 	scene_run_spec(&scene);
 	assert_refused(&scene, ERR_INVALID, "exec: a script is a file, and this is none");
-	scene.spec.cwd = STR("/nonexistent");
+	scene.spec.cwd = STR("/proc/nonexistent");
 	scene_run_spec(&scene);
-	assert_refused(&scene, ERR_NOT_FOUND, "/nonexistent: the script cannot run there");
-	scene.spec.supervisor = "/nonexistent/supervisor";
+	assert_refused(&scene, ERR_NOT_FOUND, "/proc/nonexistent: the script cannot run there");
+	scene.spec.supervisor = "/proc/nonexistent/supervisor";
 	scene.spec.cwd = str_of(scene.directory.path);
 	scene.spec.file = str_make(NULL, 0);
 	scene.spec.export_name = str_make(NULL, 0);
 	scene_run_spec(&scene);
-	assert_refused(&scene, ERR_NOT_FOUND, "/nonexistent/supervisor");
+	assert_refused(&scene, ERR_NOT_FOUND, "/proc/nonexistent/supervisor");
 	scene_release(&scene);
 }
 

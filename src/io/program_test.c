@@ -88,13 +88,13 @@ static void test_missing_program(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(background_start(&background, "/nonexistent/none", arguments, plain_environment,
+	assert_int_equal(background_start(&background, "/proc/nonexistent/none", arguments, plain_environment,
 					  STDERR_FILENO, &err),
 			 ERR_NOT_FOUND);
-	assert_string_equal(err.message, "cannot start /nonexistent/none: No such file or directory");
-	assert_int_equal(program_become("/nonexistent/none", arguments, plain_environment, &err),
+	assert_string_equal(err.message, "cannot start /proc/nonexistent/none: No such file or directory");
+	assert_int_equal(program_become("/proc/nonexistent/none", arguments, plain_environment, &err),
 			 ERR_NOT_FOUND);
-	assert_string_equal(err.message, "cannot run /nonexistent/none: No such file or directory");
+	assert_string_equal(err.message, "cannot run /proc/nonexistent/none: No such file or directory");
 }
 
 static void test_killed(void **state)

@@ -85,7 +85,7 @@ test('a daemon that cannot start says why, with the end of its log', async (t) =
 	assert.equal(long.stderr, `mcpx: the daemon did not start (exit status 9); ${log} ends with\ng story\n`);
 	const json = await run(scratch, ['ls', '--json', `--autostart-bin=${program(scratch, 'exit 9')}`]);
 	assert.match(JSON.parse(json.stdout).error, /exit status 9/);
-	assert.match((await run(scratch, ['ls', '--autostart-bin=/nonexistent'])).stderr, /^mcpx: cannot start \/nonexistent: No such file/);
+	assert.match((await run(scratch, ['ls', '--autostart-bin=/proc/nonexistent'])).stderr, /^mcpx: cannot start \/proc\/nonexistent: No such file/);
 });
 
 test('a daemon that never answers is waited for no longer than autostart.connectTimeout', async (t) => {
