@@ -5,16 +5,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { run, runJson, start } from '../lib/command.mjs';
 import { assertNothingLeft, startDaemon } from '../lib/daemon.mjs';
+import { newHome } from '../lib/home.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
-
-// A home whose daemon, when a command starts one, is stopped at the end.
-function newHome(t) {
-	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: scriptedServer() } });
-	scratch.atEnd(() => run(scratch, ['stop']));
-	return scratch;
-}
 
 // A program that stands in for the daemon.
 function program(scratch, text) {
@@ -178,9 +171,7 @@ test('files are looked for where config says', async (t) => {
 });
 
 test('a session is named by the environment or by a flag', async (t) => {
-	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: { ...scriptedServer(), mcpx: { scope: 'session' } } } });
-	scratch.atEnd(() => run(scratch, ['stop']));
+	const scratch = newHome(t, { scripted: { ...scriptedServer(), mcpx: { scope: 'session' } } });
 	const pid = async (args = [], env = {}) => (await run(scratch, ['call', 'scripted.pid', ...args], { env })).stdout;
 	const a = await pid(['--session', 'a']);
 	assert.match(a, /\d/);

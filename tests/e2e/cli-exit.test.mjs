@@ -4,16 +4,9 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { run, runJson } from '../lib/command.mjs';
+import { newHome } from '../lib/home.mjs';
 import { stdioClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
-import { newScratch } from '../lib/scratch.mjs';
-
-function newHome(t, tools = []) {
-	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: scriptedServer({ tools }) } });
-	scratch.atEnd(() => run(scratch, ['stop']));
-	return scratch;
-}
 
 for (const runtime of ['deno', 'node']) {
 	test(`${runtime}: what never ends is ended by its time-out, with 124`, async (t) => {
@@ -116,7 +109,7 @@ test('words become the JSON that they look like where the schema leaves the choi
 test('a name with a dot sets a member of an object that the schema has', async (t) => {
 	const filter = { type: 'object', properties: { status: { type: 'string' }, limit: { type: 'integer' } } };
 	const tool = { name: 'find', inputSchema: { type: 'object', properties: { filter, 'a.b': { type: 'string' } } } };
-	const scratch = newHome(t, [tool]);
+	const scratch = newHome(t, { scripted: scriptedServer({ tools: [tool] }) });
 	assert.deepEqual(await runJson(scratch, ['call', 'scripted.find', 'filter.status=5', 'a.b=1', 'filter.limit=5']), { filter: { status: '5', limit: 5 }, 'a.b': '1' });
 	const mixed = await run(scratch, ['call', 'scripted.find', 'filter={}', 'filter.limit=5']);
 	assert.deepEqual([mixed.status, mixed.stdout], [2, '']);

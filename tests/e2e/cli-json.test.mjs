@@ -5,8 +5,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { run } from '../lib/command.mjs';
+import { newHome } from '../lib/home.mjs';
 import { everythingServer, filesystemServer } from '../lib/servers.mjs';
-import { newScratch, root } from '../lib/scratch.mjs';
+import { root } from '../lib/scratch.mjs';
 
 const { operations } = JSON.parse(fs.readFileSync(path.join(root, 'src/api/operations.json'), 'utf8'));
 
@@ -37,10 +38,8 @@ const typed = [
 ];
 
 function project(t) {
-	const scratch = newScratch(t);
+	const scratch = newHome(t, { every: everythingServer(), files: filesystemServer('.') });
 	scratch.write('note.txt', 'a note\n');
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { every: everythingServer(), files: filesystemServer('.') } });
-	scratch.atEnd(() => run(scratch, ['stop']));
 	return scratch;
 }
 

@@ -3,15 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { run, runJson, start } from '../lib/command.mjs';
-import { scriptedServer } from '../lib/servers.mjs';
-import { mcpx, newScratch } from '../lib/scratch.mjs';
-
-function newHome(t) {
-	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: scriptedServer() } });
-	scratch.atEnd(() => run(scratch, ['stop']));
-	return scratch;
-}
+import { newHome } from '../lib/home.mjs';
+import { mcpx } from '../lib/scratch.mjs';
 
 const line = (message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`;
 const hello = line({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } }) + line({ method: 'notifications/initialized' });

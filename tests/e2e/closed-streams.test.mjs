@@ -4,19 +4,12 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 import { run, runJson, start } from '../lib/command.mjs';
-import { scriptedServer } from '../lib/servers.mjs';
-import { mcpx, newScratch } from '../lib/scratch.mjs';
+import { newHome } from '../lib/home.mjs';
+import { mcpx } from '../lib/scratch.mjs';
 import { until } from '../lib/wait.mjs';
 
 const closings = ['<&-', '>&-', '2>&-', '<&- >&-', '<&- 2>&-', '>&- 2>&-', '<&- >&- 2>&-'];
 const unwritable = 'mcpx: cannot write to standard output: Bad file descriptor\n';
-
-function newHome(t) {
-	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { scripted: scriptedServer() } });
-	scratch.atEnd(() => run(scratch, ['stop']));
-	return scratch;
-}
 
 const startClosed = (scratch, closing, words, options) => start(scratch, '/bin/sh', ['-c', `exec "$@" ${closing}`, 'sh', mcpx, ...words], options);
 
