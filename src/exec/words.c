@@ -1,21 +1,59 @@
 #include "base/base.h"
 #include "exec/words.h"
 #include "base/buf.h"
+#include "text/percent.h"
 #include "text/plain.h"
 #include "text/utf8.h"
 
-/* The path and the URL of the file become the name that its author knows. */
-static void rename_script(struct buf *out, struct str text, const struct exec_names *names,
-			  struct arena *arena)
+/* How much of `text` is the path as URLs write it, any byte of it as %XX or as it is; 0: it is another. */
+static size_t url_path_length(struct str text, struct str path)
 {
-	struct str url = arena_concat(arena, STR("file://"), names->path, STR(""));
+	size_t at = 0;
 
+	for (size_t i = 0; i < path.n; i++) {
+		struct str encoded = str_slice(text, at, 3);
+		size_t n;
+		char byte;
+
+		if (!encoded.n)
+			return 0;
+		if (encoded.p[0] == '%' && percent_decode_into(&byte, encoded, 0, &n, NULL) == 0) {
+			at += encoded.n;
+		} else {
+			byte = encoded.p[0];
+			at++;
+		}
+		if (byte != path.p[i])
+			return 0;
+	}
+	return at;
+}
+
+/* How much of the begin of `text` names the file, by its path or its URL; 0: nothing. */
+static size_t script_name_length(struct str text, struct str path)
+{
+	const struct str scheme = STR("file://");
+	size_t n;
+
+	if (!path.n)
+		return 0;
+	if (str_starts_with(text, path))
+		return path.n;
+	if (!str_starts_with(text, scheme))
+		return 0;
+	n = url_path_length(str_from(text, scheme.n), path);
+	return n ? scheme.n + n : 0;
+}
+
+/* The path and the URL of the file become the name that its author knows. */
+static void rename_script(struct buf *out, struct str text, const struct exec_names *names)
+{
 	for (size_t i = 0; i < text.n;) {
-		struct str rest = str_from(text, i);
+		size_t n = script_name_length(str_from(text, i), names->path);
 
-		if (names->path.n && (str_starts_with(rest, url) || str_starts_with(rest, names->path))) {
+		if (n) {
 			buf_append(out, names->shown);
-			i += str_starts_with(rest, url) ? url.n : names->path.n;
+			i += n;
 		} else {
 			buf_append_char(out, text.p[i++]);
 		}
@@ -94,7 +132,7 @@ struct str exec_clean_words(struct str words, const struct exec_names *names, st
 	struct str rest, line;
 	bool inside = false;
 
-	rename_script(&named, plain_text(words, arena), names, arena);
+	rename_script(&named, plain_text(words, arena), names);
 	rest = buf_str(&named);
 	while (str_split(&rest, '\n', &line)) {
 		/* A line that points into one that was left out goes with it. */

@@ -29,6 +29,22 @@ static void test_the_script_has_its_own_name(void **state)
 	check(&(struct exec_names){ 0 }, "at file:///x.ts:1:2", "at file:///x.ts:1:2");
 }
 
+/* Which bytes of a path are encoded in its URL depends on the runtime. */
+static void test_a_url_is_the_path_however_it_is_encoded(void **state)
+{
+	static const struct exec_names odd = { STR_INIT("/a b/100%/\xc3\xbc.ts"), STR_INIT("script"),
+					       STR_INIT("") };
+
+	(void)state;
+	check(&odd, "at file:///a%20b/100%25/%C3%BC.ts:1:2", "at script:1:2");
+	check(&odd, "at file:///a%20b/100%/\xc3\xbc.ts:1:2", "at script:1:2");
+	check(&odd, "at /a b/100%/\xc3\xbc.ts:1:2", "at script:1:2");
+	check(&odd, "at /a%20b/100%25/%C3%BC.ts", "at /a%20b/100%25/%C3%BC.ts");
+	check(&odd, "at file:///a%20b/100%25/%C3%BD.ts", "at file:///a%20b/100%25/%C3%BD.ts");
+	check(&odd, "at file:///a%20b/100%", "at file:///a%20b/100%");
+	check(&odd, "at file:///a%2", "at file:///a%2");
+}
+
 static void test_control_sequences_go(void **state)
 {
 	(void)state;
@@ -81,6 +97,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_script_has_its_own_name),
+		cmocka_unit_test(test_a_url_is_the_path_however_it_is_encoded),
 		cmocka_unit_test(test_control_sequences_go),
 		cmocka_unit_test(test_a_quoted_first_line),
 		cmocka_unit_test(test_the_runtimes_inside_goes),
