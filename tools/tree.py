@@ -7,6 +7,7 @@ import functools
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -28,10 +29,12 @@ class Tree:
         return sorted(name for name in set(listed.split("\0")) if name and os.path.isfile(self.root / name))
 
     def git_files(self):
-        if not (self.root / ".git").exists():
+        if not (self.root / ".git").exists() or not shutil.which("git"):  # which a build does not need
             return None
+        # A hook of git has variables that name a repository; ours is that of the root.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         return subprocess.run(["git", "-c", "safe.directory=*", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                              check=True, capture_output=True).stdout.decode()
+                              env=environment, check=True, capture_output=True).stdout.decode()
 
     @functools.cached_property
     def rooms(self):
