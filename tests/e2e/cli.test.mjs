@@ -5,9 +5,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { run, runJson, start } from '../lib/command.mjs';
+import { untilCalls, untilWarm } from '../lib/daemon.mjs';
 import { stdioClient } from '../lib/mcp.mjs';
 import { filesystemServer, scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch, root } from '../lib/scratch.mjs';
+import { givenTime } from '../lib/wait.mjs';
 
 const tools = [
 	{
@@ -169,9 +171,11 @@ test('a run that fails or takes too long says what it had done', async (t) => {
 	assert.equal(failed.status, 1);
 	assert.match(failed.stderr, /enough/);
 	assert.match(failed.stderr, /scripted\.echo/);
-	const late = await run(scratch, ['exec', '--timeout', '1s', 'await scripted.sleep({ ms: 60000 })']);
+	const late = await givenTime(
+		(seconds) => run(scratch, ['exec', '--timeout', `${seconds}s`, 'await scripted.sleep({ ms: 60000 })']),
+		({ stderr }) => /scripted\.sleep/.test(stderr),
+	);
 	assert.equal(late.status, 124);
-	assert.match(late.stderr, /scripted\.sleep/);
 });
 
 test('the frames of a run come in their order', async (t) => {
@@ -221,17 +225,13 @@ test('serve is an MCP server on standard input and output, in each mode', async 
 test('an interrupted call is cancelled at its server', async (t) => {
 	const scratch = newHome(t);
 	await run(scratch, ['ls']);
+	const { socket } = await runJson(scratch, ['status', '--json']);
+	await untilWarm(socket);
 	const child = start(scratch, mcpx, ['call', 'scripted.sleep', 'ms=600000']);
-	for (;;) {
-		const status = await runJson(scratch, ['status', '--json']);
-		if (status.servers[0].instances.some(({ holders }) => holders > 0)) break;
-	}
+	await untilCalls(socket, 1);
 	child.kill('SIGINT');
 	assert.deepEqual(await child.finished.then(({ status, stdout, stderr }) => [status, stdout, stderr]), [130, '', '']);
-	for (;;) {
-		const status = await runJson(scratch, ['status', '--json']);
-		if (status.servers[0].instances.every(({ holders }) => holders === 0)) break;
-	}
+	await untilCalls(socket, 0);
 });
 
 test('the command line links nothing of the daemon', () => {

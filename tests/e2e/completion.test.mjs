@@ -147,7 +147,7 @@ test('the scripts can be sourced twice, and say nothing without mcpx', async (t)
 	const script = scratch.write('mcpx.bash', stdout);
 	const words = 'COMP_LINE="mcpx ca"; COMP_POINT=7; _mcpx mcpx ca mcpx; echo "${COMPREPLY[*]}"';
 	const bash = (PATH) =>
-		spawnSync('/bin/bash', ['--norc', '-c', `. ${script}; . ${script}; ${words}`], { env: { ...scratch.env, PATH }, encoding: 'utf8' });
+		spawnSync('/bin/bash', ['--norc', '-c', `. '${script}'; . '${script}'; ${words}`], { env: { ...scratch.env, PATH }, encoding: 'utf8' });
 	assert.deepEqual([bash(scratch.env.PATH).stdout, bash(scratch.env.PATH).stderr], ['call\n', '']);
 	assert.deepEqual([bash('/nonexistent').stdout, bash('/nonexistent').stderr], ['\n', '']);
 });

@@ -82,7 +82,7 @@ test('settings show what is in force in a running daemon, and what this command 
 	assert.deepEqual(record.here, { value: '3s', source: 'env', origin: 'MCPX_POOL_CALL_TIMEOUT' });
 	const { stdout } = await run(scratch, ['settings', 'list', '--changed'], { env });
 	assert.match(stdout, /^pool\.callTimeout +5s +runtime +3s, env MCPX_POOL_CALL_TIMEOUT$/m);
-	assert.match(stdout, /^pool\.max +2 +file \S+config\.json:\d+:\d+$/m);
+	assert.match(stdout, /^pool\.max +2 +file \S.*config\.json:\d+:\d+$/m);
 	assert.doesNotMatch(stdout, /daemon\.warm/);
 });
 

@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { run, runJson, start } from '../lib/command.mjs';
-import { assertNothingLeft, startDaemon } from '../lib/daemon.mjs';
-import { get, post } from '../lib/http.mjs';
+import { assertNothingLeft, startDaemon, untilCalls, untilWarm } from '../lib/daemon.mjs';
+import { post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
 import { until } from '../lib/wait.mjs';
@@ -33,8 +33,9 @@ const halt = (scratch, pid) => {
 
 test('a socket that was removed is made anew, and what was under way goes on', async (t) => {
 	const { scratch, daemon } = await daemonWith(t);
+	await untilWarm(daemon.socket);
 	const slow = post(daemon.socket, '/v1/call', { server: 'scripted', tool: 'sleep', args: { ms: 1000 } });
-	await until(async () => (await get(daemon.socket, '/v1/status')).json.servers[0].instances.some(({ holders }) => holders > 0));
+	await untilCalls(daemon.socket);
 	const told = (event) => daemon.log.split(event).length;
 	for (let i = 0; i < 2; i++) {
 		const before = told('files.restored');
@@ -114,8 +115,9 @@ test('a daemon that lost its socket and cannot make another is named, and stoppe
 test('a command that comes while the daemon ends starts another when it has ended', async (t) => {
 	const { scratch, daemon } = await daemonWith(t, { env: { MCPX_HTTP_SHUTDOWN_GRACE: '10m' } });
 	scratch.atEnd(() => run(scratch, ['stop']));
+	await untilWarm(daemon.socket);
 	const slow = post(daemon.socket, '/v1/call', { server: 'scripted', tool: 'sleep', args: { ms: 3000 } });
-	await until(async () => (await get(daemon.socket, '/v1/status')).json.servers[0].instances.some(({ holders }) => holders > 0));
+	await untilCalls(daemon.socket);
 	daemon.child.kill('SIGTERM');
 	await until(() => daemon.log.includes('daemon.stop'), 'the stop');
 	const [call, stopped] = await Promise.all([run(scratch, ['call', 'scripted.echo', 'text=next']), run(scratch, ['stop'])]);

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { test } from 'node:test';
 import { start } from '../lib/command.mjs';
-import { assertNothingLeft, startDaemon } from '../lib/daemon.mjs';
+import { assertNothingLeft, startDaemon, untilCalls, untilStatus, untilWarm } from '../lib/daemon.mjs';
 import { exchange, get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
@@ -20,17 +20,12 @@ async function daemonWith(t, env = {}) {
 	const config = scratch.writeConfig({ mcpServers: { scripted: scriptedServer() } });
 	scratch.env.MCPX_CONFIG = config;
 	const daemon = await startDaemon(scratch, { config, env });
-	// From here on nobody holds the server but its callers.
-	await untilStatus(daemon.socket, ({ servers: [{ tools, instances }] }) => tools > 0 && instances.length === 1 && instances[0].holders === 0);
+	await untilWarm(daemon.socket);
 	return { scratch, daemon, at: daemon.socket };
 }
 
 const sleep = (at, ms) => post(at, '/v1/call', { server: 'scripted', tool: 'sleep', args: { ms } });
 
-// Waits for something that `look` sees in the daemon's status.
-const untilStatus = (at, look) => until(async () => look((await get(at, '/v1/status')).json), String(look));
-
-const callRuns = (at, count = 1) => untilStatus(at, ({ servers }) => servers[0].instances.reduce((sum, { holders }) => sum + holders, 0) === count);
 const scriptRuns = (at) => untilStatus(at, ({ runs }) => runs > 0);
 
 async function assertStopped(scratch, daemon) {
@@ -77,7 +72,7 @@ test('what ends within the grace is answered as ever, over every door', async (t
 	await served.ready;
 	served.call(1, 'scripted__sleep', { ms: 1000 });
 	const answers = [sleep(at, 1000), mcp('mcpx_call', { server: 'scripted', tool: 'sleep', args: { ms: 1000 } })];
-	await callRuns(at, 3);
+	await untilCalls(at, 3);
 	daemon.child.kill('SIGTERM');
 	const [v1, rpcAnswer] = await Promise.all(answers);
 	assert.equal(v1.json.result.content[0].text, 'slept 1000 ms');
@@ -93,7 +88,7 @@ test('a call that outlives the grace is answered with an error, over every door'
 	await served.ready;
 	served.call(1, 'scripted__sleep', { ms: forever });
 	const answers = [sleep(at, forever), mcp('mcpx_call', { server: 'scripted', tool: 'sleep', args: { ms: forever } })];
-	await callRuns(at, 3);
+	await untilCalls(at, 3);
 	daemon.child.kill('SIGTERM');
 	const [v1, rpcAnswer] = await Promise.all(answers);
 	assert.equal(v1.status, 502);
@@ -114,7 +109,7 @@ test('a script that outlives the grace is stopped, and its frames say so', async
 	const document = post(at, '/v1/exec', { source: script });
 	served.call(1, 'mcpx_exec', { source: script });
 	await untilStatus(at, ({ runs }) => runs === 3);
-	await until(() => scratch.processes().filter(({ command }) => /^\S*(deno run|node --no-warnings)/.test(command)).length >= 3);
+	await until(() => scratch.processes().filter(({ command }) => /\/(deno run|node --no-warnings)/.test(command) && !command.includes('mcpx-supervisor')).length >= 3);
 	daemon.child.kill('SIGTERM');
 	const frames = (await stream).text.trim().split('\n').map((text) => JSON.parse(text));
 	assert.equal(frames.at(-1).type, 'end', JSON.stringify(frames));
@@ -159,7 +154,7 @@ test('a second signal cuts the grace short', async (t) => {
 	const { scratch, daemon, at } = await daemonWith(t, patient);
 	const call = sleep(at, forever);
 	const run = post(at, '/v1/exec', { source: script });
-	await callRuns(at);
+	await untilCalls(at);
 	await scriptRuns(at);
 	daemon.child.kill('SIGTERM');
 	await until(async () => (await get(at, '/v1/health')).status === 503);

@@ -11,7 +11,7 @@ import { events, get, post } from '../lib/http.mjs';
 import { stdioClient } from '../lib/mcp.mjs';
 import { everythingServer, filesystemServer, scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
-import { until } from '../lib/wait.mjs';
+import { givenTime, until } from '../lib/wait.mjs';
 
 const runtimes = ['deno', 'node'];
 
@@ -196,9 +196,12 @@ test('a caller that goes away ends its run, with all that came from it', async (
 test('a run that takes too long says what may have happened', async (t) => {
 	const { exec } = await daemonWith(t);
 	for (const runtime of runtimes) {
-		const document = await exec("await scripted.echo({ text: 'done' }); await scripted.sleep({ ms: 600000 })", { runtime, timeout: '1500ms' });
+		const source = "await scripted.echo({ text: 'done' }); await scripted.sleep({ ms: 600000 })";
+		let timeout;
+		const attempt = (seconds) => exec(source, { runtime, timeout: (timeout = `${seconds}.5s`) });
+		const document = await givenTime(attempt, ({ calls }) => calls.length === 2);
 		assert.deepEqual([document.exitCode, document.timedOut], [124, true]);
-		assert.equal(document.error, 'timed out after 1.5s (exec.timeout)');
+		assert.equal(document.error, `timed out after ${timeout} (exec.timeout)`);
 		assert.deepEqual(document.calls.map(({ tool, ok, outcome }) => [tool, ok, outcome]), [['echo', true, undefined], ['sleep', false, 'unknown']]);
 	}
 	const failed = await exec("await scripted.echo({}); await scripted.fail({ text: 'on purpose' })");
@@ -315,8 +318,11 @@ test('a model gets text and links, and an error that says what was done', async 
 	assert.match(bad.content[0].text, /ToolError: scripted\.fail: no \(snippet:2:1\)/);
 	assert.match(bad.content[0].text, /tool calls made by then \(2\):\n {2}scripted\.echo {2}ok, \d+ ms\n {2}scripted\.fail {2}failed: no/);
 
-	const late = await exec({ source: 'await scripted.sleep({ ms: 600000 })', timeoutSec: 1 });
-	assert.match(late.content[0].text, /timed out after 1s.*\n.*\n {2}scripted\.sleep {2}outcome unknown/);
+	const late = await givenTime(
+		(timeoutSec) => exec({ source: 'await scripted.sleep({ ms: 600000 })', timeoutSec }),
+		({ content }) => content[0].text.includes('scripted.sleep'),
+	);
+	assert.match(late.content[0].text, /timed out after \d+s.*\n.*\n {2}scripted\.sleep {2}outcome unknown/);
 	const refused = await exec({ source: 'return 1', options: { runtime: 'bun' } });
 	assert.equal(refused.isError, true);
 	assert.match(refused.content[0].text, /it may be auto, deno, node/);

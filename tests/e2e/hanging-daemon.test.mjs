@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run, start } from '../lib/command.mjs';
-import { startDaemon } from '../lib/daemon.mjs';
-import { get } from '../lib/http.mjs';
+import { startDaemon, untilCalls, untilWarm } from '../lib/daemon.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
-import { until } from '../lib/wait.mjs';
 
 async function daemonWith(t, env = {}) {
 	const scratch = newScratch(t);
@@ -45,8 +43,9 @@ test('a call that takes its time on a daemon that answers is waited for', async 
 
 test('a daemon that takes too long to end is named by stop', async (t) => {
 	const { scratch, daemon } = await daemonWith(t, { MCPX_HTTP_SHUTDOWN_GRACE: '10m' });
+	await untilWarm(daemon.socket);
 	const slow = start(scratch, mcpx, ['call', 'scripted.sleep', 'ms=600000']);
-	await until(async () => (await get(daemon.socket, '/v1/status')).json.servers[0].instances.some(({ holders }) => holders > 0));
+	await untilCalls(daemon.socket);
 	const graces = { MCPX_EXEC_TERM_GRACE: '0s', MCPX_EXEC_KILL_GRACE: '100ms', MCPX_POOL_TERM_GRACE: '0s', MCPX_POOL_KILL_GRACE: '100ms' };
 	const expected = `mcpx: the daemon, process ${daemon.pid}, has not ended within 900ms: \`kill -KILL ${daemon.pid}\` ends it\n`;
 	for (let i = 0; i < 2; i++) {

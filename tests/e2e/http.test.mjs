@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { startDaemon } from '../lib/daemon.mjs';
+import { startDaemon, untilCalls, untilWarm } from '../lib/daemon.mjs';
 import { exchange, get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch, programs } from '../lib/scratch.mjs';
@@ -98,12 +98,13 @@ test('a peer that has sent all it had to send gets its answer', async (t) => {
 
 test('a peer that goes away ends its call and its script, over any socket', async (t) => {
 	const { at, port, scratch } = await daemonWith(t, { tcp: true });
+	await untilWarm(at);
 	for (const address of [at, port]) {
 		const caller = connect(t, address);
 		caller.write(callText('sleep', { ms: 600_000 }));
-		await until(async () => (await holders(at)) === 1);
+		await untilCalls(at, 1);
 		caller.destroy();
-		await until(async () => (await holders(at)) === 0);
+		await untilCalls(at, 0);
 		for (const output of ['stream', 'structured']) {
 			const reader = connect(t, address);
 			reader.write(postText('/v1/exec', { source: 'console.log("begun"); await new Promise((done) => setTimeout(done, 600000))', options: { output } }));

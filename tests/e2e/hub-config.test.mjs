@@ -104,14 +104,14 @@ test('servers that fail, hang or say odd things hide nobody', async (t) => {
 			mcpServers: {
 				missing: { command: 'no-such-program-anywhere' },
 				failing: scriptedServer({ startFail: 3 }),
-				hanging: scriptedServer({ startMs: 600_000 }),
+				hanging: { ...scriptedServer({ startMs: 600_000 }), mcpx: { startTimeout: '3s' } },
 				noisy: scriptedServer({ noise: ['Listening on port 8080', '{"level":"info"}'] }),
 				odd: scriptedServer({ tools: odd }),
 				plain: scriptedServer({ name: 'plain' }),
 			},
 		},
 		tcp: true,
-		env: { MCPX_SERVE_MODE: 'full', MCPX_POOL_START_TIMEOUT: '3s' },
+		env: { MCPX_SERVE_MODE: 'full' },
 	});
 	const mcp = await httpClient(scratch, `${daemon.url}/mcp`);
 	const names = [];

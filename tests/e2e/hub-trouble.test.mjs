@@ -49,8 +49,8 @@ test('an answer over the maximum is dropped in little memory, and its server liv
 
 test('only the call whose wait ran out says so by its exit status', async (t) => {
 	const scratch = newScratch(t);
-	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { slow: scriptedServer({ startMs: 600_000 }), well: smallServer() } });
-	const env = { MCPX_DAEMON_WARM: 'false', MCPX_POOL_START_TIMEOUT: '500ms', MCPX_POOL_BACKOFF_STEP: '30s' };
+	scratch.env.MCPX_CONFIG = scratch.writeConfig({ mcpServers: { slow: { ...scriptedServer({ startMs: 600_000 }), mcpx: { startTimeout: '500ms' } }, well: smallServer() } });
+	const env = { MCPX_DAEMON_WARM: 'false', MCPX_POOL_BACKOFF_STEP: '30s' };
 	const daemon = await startDaemon(scratch, { env });
 	const cause = 'server slow did not start: no answer to the handshake within 500ms (pool.startTimeout); it wrote nothing to stderr';
 	const first = await call(daemon, 'slow', 'echo');

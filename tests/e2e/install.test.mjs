@@ -34,11 +34,13 @@ test('a server of somebody else is built on the installed libmcp, and serves', {
 	const scratch = newScratch(t);
 	const at = install(scratch);
 	const env = { ...process.env, PKG_CONFIG_PATH: at(option('libdir'), 'pkgconfig') };
-	const flags = (...asked) => execFileSync('pkg-config', [`--define-variable=prefix=${at()}`, ...asked, 'libmcp'], { env, encoding: 'utf8' }).trim().split(/\s+/);
 	const source = scratch.write('elsewhere/greeter.c', fs.readFileSync(path.join(root, 'tests/library/greeter.c'), 'utf8'));
+	const cwd = path.dirname(source);
+	const prefix = path.relative(cwd, at()); // no blank in it, whatever the path of the home is: flags are words
+	const flags = (...asked) => execFileSync('pkg-config', [`--define-variable=prefix=${prefix}`, ...asked, 'libmcp'], { env, encoding: 'utf8' }).trim().split(/\s+/);
 	const program = scratch.path('elsewhere/greeter');
 	const compiler = ['-std=gnu17', '-Wall', '-Wextra', '-Werror', ...flags('--cflags'), source, '-o', program, ...flags('--libs')];
-	const compiled = spawnSync('cc', compiler, { cwd: path.dirname(source), encoding: 'utf8' });
+	const compiled = spawnSync('cc', compiler, { cwd, encoding: 'utf8' });
 	assert.deepEqual([compiled.status, compiled.stderr], [0, '']);
 	const requests = [
 		{ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } } },
@@ -53,6 +55,6 @@ test('a server of somebody else is built on the installed libmcp, and serves', {
 	assert.equal(opened.serverInfo.name, 'greeter');
 	assert.deepEqual(listed.tools.map(({ name }) => name), ['greet']);
 	assert.deepEqual(greeted.content, [{ type: 'text', text: 'Hello, you!' }]);
-	assert.deepEqual(flags('--variable=supervisor'), [at('libexec/mcpx/mcpx-supervisor')]);
+	assert.deepEqual(flags('--variable=supervisor'), [path.join(prefix, 'libexec/mcpx/mcpx-supervisor')]);
 	assert.ok(!fs.readdirSync(at('include/libmcp/base')).includes('banned.h'));
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
-import { startDaemon } from '../lib/daemon.mjs';
+import { startDaemon, untilCalls, untilWarm } from '../lib/daemon.mjs';
 import { events, post, request } from '../lib/http.mjs';
 import { httpClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
@@ -70,14 +70,10 @@ for (const [name, mode] of Object.entries(modes))
 		// A cancelled call ends at the server, which is free again.
 		const giveUp = new AbortController();
 		const given = mode.call(client, 'sleep', { ms: 600_000 }, { signal: giveUp.signal });
-		const holders = async () => (await request(daemon.port, 'GET', '/v1/status')).json.servers[0].instances[0].holders;
-		while ((await holders()) !== 1);
+		await untilCalls(daemon.port, 1);
 		giveUp.abort('enough');
 		await assert.rejects(given, /enough/);
-		for (let tries = 0; (await holders()) > 0; tries++) {
-			assert.ok(tries < 400, 'the call is still held');
-			await new Promise((resolve) => setTimeout(resolve, 10));
-		}
+		await untilCalls(daemon.port, 0);
 		assert.equal(text(await mode.call(client, 'echo', { text: 'after' })), 'after');
 	});
 
@@ -297,16 +293,13 @@ test('headers repeat what the body says, also what the tool of a server over std
 
 test('a modern client that goes away cancels, and can take up nothing', async (t) => {
 	const { daemon } = await endpoint(t, { env: { MCPX_SERVE_MODE: 'full', MCPX_TRANSPORT_SSE_KEEP_ALIVE: '10ms' } });
+	await untilWarm(daemon.port);
 	const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'scripted__sleep', arguments: { ms: 600_000 }, _meta: meta() } });
 	const stream = await events(daemon.port, '/mcp', { method: 'POST', headers: { ...json, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'scripted__sleep' }, body });
 	assert.equal(stream.status, 200);
-	const holders = async () => (await request(daemon.port, 'GET', '/v1/status')).json.servers[0].instances[0]?.holders ?? 0;
-	while ((await holders()) === 0);
+	await untilCalls(daemon.port, 1);
 	stream.close();
-	for (let tries = 0; (await holders()) > 0; tries++) {
-		assert.ok(tries < 400, 'the call is still held');
-		await new Promise((resolve) => setTimeout(resolve, 10));
-	}
+	await untilCalls(daemon.port, 0);
 	const resumed = await request(daemon.port, 'GET', '/mcp', { headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2026-07-28', 'last-event-id': 'post-1-1' } });
 	assert.equal(resumed.status, 400);
 });

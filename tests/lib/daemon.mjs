@@ -6,6 +6,7 @@ import path from 'node:path';
 import { start } from './command.mjs';
 import { mcpx, processesAfter } from './scratch.mjs';
 import { get } from './http.mjs';
+import { until } from './wait.mjs';
 
 // How long a daemon may take to answer, and to end. Under sanitizers both are slow.
 const patience = 30_000;
@@ -96,6 +97,15 @@ async function answers(socket) {
 		return false;
 	}
 }
+
+// Waits for something that `look` sees in the status of the daemon at that address.
+export const untilStatus = (at, look) => until(async () => look((await get(at, '/v1/status')).json), String(look));
+
+// The daemon holds a server, too, while it reads its list. From here on nobody does but callers.
+export const untilWarm = (at) => untilStatus(at, ({ servers }) => servers.every(({ tools, instances }) => tools > 0 && instances.every(({ holders }) => holders === 0)));
+
+// So many calls are at the first server.
+export const untilCalls = (at, count = 1) => untilStatus(at, ({ servers }) => servers[0].instances.reduce((sum, { holders }) => sum + holders, 0) === count);
 
 // After an orderly stop nothing is left: no process, socket, lock, info or temporary file.
 export async function assertNothingLeft(scratch, { within = 1000 } = {}) {

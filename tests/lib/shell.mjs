@@ -35,7 +35,7 @@ const shells = {
 
 // Why a shell cannot be tested here, or false.
 export function lacksShell(name) {
-	return spawnSync(name, ['-c', 'exit 0']).status === 0 ? false : `needs ${name}, which is not installed`;
+	return spawnSync(name, ['--version']).status === 0 ? false : `needs ${name}, which is not installed`;
 }
 
 class Shell {
@@ -87,7 +87,7 @@ export async function startShell(scratch, name, { cwd, env, autoload, patience =
 		await child.finished;
 	});
 	shell.type('stty rows 60 cols 200\n');
-	const lines = autoload ? [`fpath=(${autoload} $fpath)`, ...setup.slice(0, -1)] : setup;
+	const lines = autoload ? [`fpath=('${autoload}' $fpath)`, ...setup.slice(0, -1)] : setup;
 	for (const [i, line] of lines.entries()) {
 		shell.type(`${line}\nprintf '\\002%s\\003\\n' ready${i}\n`);
 		await shell.wait(new RegExp(`\x02ready${i}\x03`));
