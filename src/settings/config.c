@@ -72,24 +72,29 @@ static int take_files(struct config_loader *l, struct config *config, struct err
 	return r;
 }
 
-static int load(struct config **ret_config, const struct settings *set, const struct environment *environment,
-		struct str cwd, bool lenient, struct err *err)
+/* Ends a load of which `found` is what finding the files came to: 0, or the error. */
+static int load_end(struct config_loader *l, int found, struct config *config, struct config **ret_config,
+		    struct err *err)
 {
-	struct config *config = config_new();
-	struct config_loader l;
-	int r;
+	int r = found == 0 ? take_files(l, config, err) : found;
 
-	loader_init(&l, config, set, environment, cwd);
-	l.lenient = lenient;
-	r = config_search(&l, err);
-	if (r == 0)
-		r = take_files(&l, config, err);
-	map_release(&l.names);
+	map_release(&l->names);
 	if (r < 0)
 		config_free(&config);
 	else
 		*ret_config = config;
 	return r;
+}
+
+static int load(struct config **ret_config, const struct settings *set, const struct environment *environment,
+		struct str cwd, bool lenient, struct err *err)
+{
+	struct config *config = config_new();
+	struct config_loader l;
+
+	loader_init(&l, config, set, environment, cwd);
+	l.lenient = lenient;
+	return load_end(&l, config_search(&l, err), config, ret_config, err);
 }
 
 int config_load(struct config **ret_config, const struct settings *set, const struct environment *environment,
@@ -167,19 +172,10 @@ int config_reload(struct config **ret_config, const struct config *old, const st
 {
 	struct config *config = config_new();
 	struct config_loader l;
-	int r;
 
 	loader_init(&l, config, set, environment, STR("/"));
 	copy_sources(&l, old);
-	r = read_again(&l, old, err);
-	if (r == 0)
-		r = take_files(&l, config, err);
-	map_release(&l.names);
-	if (r < 0)
-		config_free(&config);
-	else
-		*ret_config = config;
-	return r;
+	return load_end(&l, read_again(&l, old, err), config, ret_config, err);
 }
 
 static bool file_changed(const struct config_file *file, size_t limit)
