@@ -35,7 +35,7 @@ int cli_fail_with(struct cli *cli, const struct err *err, struct str document)
 	if (cli_wants_json(cli) && document.n)
 		show_json(cli, document);
 	else if (cli_wants_json(cli))
-		show_error(cli, str_of(err->message));
+		show_member(cli, STR("error"), str_of(err->message));
 	return err->code == ERR_TIMEOUT ? CLI_TIMED_OUT : CLI_FAILED;
 }
 

@@ -18,20 +18,6 @@ enum {
 	SCHEMA_MAX = 4 << 20, /* bytes of the schema's file */
 };
 
-/* {"path": "..."} */
-static int show_path_json(struct cli *cli, struct str path)
-{
-	_cleanup_buf_ struct buf out = { 0 };
-	struct json_writer w;
-
-	buf_init(&out, SHOW_MAX);
-	json_writer_init(&w, &out, false);
-	json_write_object_begin(&w);
-	json_member_str(&w, STR("path"), path);
-	json_write_object_end(&w);
-	return show_json(cli, buf_str(&out));
-}
-
 static int show_path(struct cli *cli)
 {
 	_cleanup_buf_ struct buf out = { 0 };
@@ -47,7 +33,7 @@ static int show_path(struct cli *cli)
 		return cli_fail(cli, &err);
 	}
 	if (cli_wants_json(cli))
-		return show_path_json(cli, config->sources[at].path);
+		return show_member(cli, STR("path"), config->sources[at].path);
 	buf_init(&out, SHOW_MAX);
 	terminal_append(&cli->out, &out, config->sources[at].path);
 	buf_append_char(&out, '\n');

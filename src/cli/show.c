@@ -68,7 +68,7 @@ int show_json(struct cli *cli, struct str document)
 	return show_buf(cli, &out);
 }
 
-int show_error(struct cli *cli, struct str message)
+int show_member(struct cli *cli, struct str name, struct str value)
 {
 	_cleanup_buf_ struct buf out = { 0 };
 	struct json_writer w;
@@ -76,7 +76,7 @@ int show_error(struct cli *cli, struct str message)
 	buf_init(&out, SHOW_MAX);
 	json_writer_init(&w, &out, false);
 	json_write_object_begin(&w);
-	json_member_str(&w, STR("error"), message);
+	json_member_str(&w, name, value);
 	json_write_object_end(&w);
 	return show_json(cli, buf_str(&out));
 }

@@ -26,8 +26,8 @@ int show_buf(struct cli *cli, const struct buf *out);
 /* A JSON document and a line end; laid out on a terminal, as it came otherwise. */
 int show_json(struct cli *cli, struct str document);
 
-/* {"error": message} */
-int show_error(struct cli *cli, struct str message);
+/* The document {name: value}. */
+int show_member(struct cli *cli, struct str name, struct str value);
 
 int show_version(struct cli *cli);
 
