@@ -18,6 +18,9 @@ enum {
 	ERROR_PART_MAX = 16 * 1024, /* bytes of each text of a record that has more */
 	LOST_TEXT_MAX = 1024,	    /* bytes of what is said about a lost result */
 	DROPS_TOLD_MAX = 10,	    /* log records about dropped records: a script may make many */
+	ARTIFACTS_MAX = 10000,	    /* of one run that are told */
+	ARTIFACT_RECORD_MAX =
+		64 * 1024, /* bytes of what is told of one: the store's names and paths are shorter */
 };
 
 #define KEEP_IT "keep it with artifact() and return that, or raise the limit"
@@ -242,13 +245,32 @@ static void take_emit(struct exec_process *process, struct record *record)
 		tell_value(process, EXEC_FRAME_EMIT, value);
 }
 
+/* Each is a frame of its own when the run is over, all of them at once, which costs more than its bytes. */
+static bool may_tell_artifact(struct exec_process *process, struct str value, struct arena *arena)
+{
+	if (process->artifacts_told < ARTIFACTS_MAX && value.n <= ARTIFACT_RECORD_MAX) {
+		process->artifacts_told++;
+		return true;
+	}
+	process->run->outcome.dropped_bytes += value.n;
+	process->run->outcome.dropped_frames++;
+	if (process->artifacts_untold++ == 0)
+		tell_warning(
+			process,
+			arena_printf(
+				arena,
+				"not every artifact is told of, but at most %d: `mcpx artifact list` has all",
+				ARTIFACTS_MAX));
+	return false;
+}
+
 static void take_artifact(struct exec_process *process, struct record *record)
 {
 	static const char *const keys[] = { "id",  "name",    "mime",	 "size",    "sha256", "uri",
 					    "run", "session", "created", "expires", "path",   "pathError" };
 	struct str value = pick(record, keys, ARRAY_LEN(keys));
 
-	if (!charge(process, value.n))
+	if (!may_tell_artifact(process, value, &record->arena) || !charge(process, value.n))
 		return;
 	buf_append(&process->artifacts, value);
 	buf_append_char(&process->artifacts, '\n');

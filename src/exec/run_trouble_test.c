@@ -319,6 +319,29 @@ static void test_a_script_may_kill_its_supervisor(void **state)
 	}
 }
 
+/* What is told when the run is over has a bound of number too: a short record costs as much as a long one. */
+static void test_artifacts_without_end(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ON_EACH_RUNTIME(scene)
+	{
+		scene_run(
+			&scene,
+			"const one = (id: string) => `\\x1emcpx\\x1e{\"kind\":\"artifact\",\"id\":\"${id}\"}\\n`;"
+			"import fs from 'node:fs'; const tell = (text: string) => { for (let at = 0; at < text.length;) at += fs.writeSync(2, text.slice(at)); };"
+			"tell(one('x'.repeat(70_000))); for (let i = 0; i < 102; i++) tell(one('a').repeat(100))");
+		assert_member(&scene, "artifact", 9999, "/id", "\"a\"");
+		assert_null(scene_member(&scene, "artifact", 10000, ""));
+		assert_int_equal(scene_count(&scene, "log"), 1);
+		assert_member(
+			&scene, "log", 0, "/msg",
+			"\"not every artifact is told of, but at most 10000: `mcpx artifact list` has all\"");
+		assert_member(&scene, "end", 0, "/dropped/frames", "201");
+	}
+}
+
 /* Names of any length, told any number of times, do not fill the memory of who runs the script. */
 static void test_calls_with_endless_names(void **state)
 {
@@ -374,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_an_error_is_no_success),
 		cmocka_unit_test(test_a_closed_channel_fails_the_run),
 		cmocka_unit_test(test_a_script_may_kill_its_supervisor),
+		cmocka_unit_test(test_artifacts_without_end),
 		cmocka_unit_test(test_calls_with_endless_names),
 		cmocka_unit_test(test_a_daemon_that_is_not_there),
 	};
