@@ -7,12 +7,13 @@ enum {
 	MEDIA_BLOCKS_MAX = 64, /* of one value that become links; a value with more keeps the rest as it is */
 };
 
-/* A frame that waits, with copies of what it points to. */
+/* A frame that waits, with copies of what it points to behind it. A script can make very many wait, by way of
+ * a slow reader, so each is no larger than it needs to be. */
 struct exec_parcel {
 	struct list_node node;
 	struct exec_frame frame;
-	struct arena arena;
-	struct str value; /* as it is shown: of the frame, or with links, a path and bytes */
+	struct arena arena; /* of what the value becomes */
+	struct str value;   /* as it is shown: of the frame, or with links, a path and bytes */
 	enum {
 		PARCEL_STORE, /* media in it become artifacts */
 		/* an artifact that was made of media gets its copy; the script's own have theirs */
@@ -21,6 +22,7 @@ struct exec_parcel {
 		PARCEL_READY
 	} next; /* what is to be done to the value */
 	bool of_media;
+	char copied[];
 };
 
 static void free_parcel(struct exec_parcel *parcel)
@@ -30,16 +32,29 @@ static void free_parcel(struct exec_parcel *parcel)
 	free(parcel);
 }
 
+static struct str copy_to(char **at, struct str text)
+{
+	struct str copy = { *at, text.n };
+
+	if (text.n)
+		memcpy(*at, text.p, text.n);
+	*at += text.n;
+	return copy;
+}
+
 static struct exec_parcel *add_parcel(struct exec_delivery *delivery, struct list_node *behind,
 				      const struct exec_frame *frame)
 {
-	struct exec_parcel *parcel = xnew(struct exec_parcel);
+	struct exec_parcel *parcel =
+		xcalloc(1, sizeof(*parcel) + frame->value.n + frame->text.n + frame->calls.n);
+	char *at = parcel->copied;
 
 	arena_init(&parcel->arena, 0);
 	parcel->frame = *frame;
-	parcel->frame.value = arena_copy(&parcel->arena, frame->value);
-	parcel->frame.text = arena_copy(&parcel->arena, frame->text);
-	parcel->frame.calls = arena_copy(&parcel->arena, frame->calls);
+	parcel->frame.value = copy_to(&at, frame->value);
+	parcel->frame.text = copy_to(&at, frame->text);
+	parcel->frame.calls = copy_to(&at, frame->calls);
+	parcel->frame.untold = (struct str){ 0 }; /* for who shows STDERR frames, which are not taken */
 	parcel->value = parcel->frame.value;
 	list_append(behind ? behind : &delivery->frames, &parcel->node);
 	return parcel;

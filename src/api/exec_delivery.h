@@ -3,7 +3,8 @@
  *
  * Frames are taken as the run tells them and delivered in that order, each when the one before is done with:
  * media in emits and results may have to be stored first, the bytes of artifacts read, and the reader may be
- * slow. What waits is bounded by the run's own budget (exec.outputMax). Private to the operation exec.
+ * slow. What waits is bounded by the run's own budget (exec.outputMax), in which also the shortest record
+ * counts as some bytes. Private to the operation exec.
  */
 #ifndef API_EXEC_DELIVERY_H
 #define API_EXEC_DELIVERY_H

@@ -17,8 +17,10 @@ enum {
 	ERROR_TEXT_MAX = 64 * 1024, /* bytes of an error's message and of its record: more helps nobody */
 	ERROR_PART_MAX = 16 * 1024, /* bytes of each text of a record that has more */
 	LOST_TEXT_MAX = 1024,	    /* bytes of what is said about a lost result */
-	DROPS_TOLD_MAX = 10,	    /* log records about dropped records: a script may make many */
-	ARTIFACTS_MAX = 10000,	    /* of one run that are told */
+	RECORD_COST_MIN =
+		64, /* bytes that each counts as: what waits for a slow reader is more than its text */
+	DROPS_TOLD_MAX = 10,   /* log records about dropped records: a script may make many */
+	ARTIFACTS_MAX = 10000, /* of one run that are told */
 	ARTIFACT_RECORD_MAX =
 		64 * 1024, /* bytes of what is told of one: the store's names and paths are shorter */
 };
@@ -142,7 +144,7 @@ static bool charge(struct exec_process *process, size_t bytes)
 		drop(process, bytes, 1);
 		return false;
 	}
-	process->told += bytes;
+	process->told += size_max(bytes, RECORD_COST_MIN);
 	return true;
 }
 

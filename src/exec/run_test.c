@@ -616,6 +616,11 @@ static void test_the_budget_leaves_room_for_the_result(void **state)
 			warnings += strstr(scene_member(&scene, "log", i, "/msg"), "exec.outputMax") != NULL;
 		assert_int_equal(warnings, 1);
 
+		/* What is short costs something, too. */
+		scene_run(&scene, "for (let i = 0; i < 100; i++) emit(1)");
+		assert_int_equal(scene_count(&scene, "emit"), 47);
+		assert_member(&scene, "end", 0, "/dropped", "{\"bytes\":53,\"frames\":53}");
+
 		scene_run(&scene, "console.log('y'.repeat(5000))");
 		assert_int_equal(strlen(scene_member(&scene, "stdout", 0, "/data")), 3002);
 		assert_member(&scene, "end", 0, "/dropped", "{\"bytes\":2001,\"frames\":0}");
