@@ -15,10 +15,25 @@ class Connection {
 		this.room = new Uint8Array(CHUNK);
 		this.rest = this.room.subarray(0, 0);
 		this.usedAt = 0;
+		this.broken = null; // why no more can be written
 	}
 
+	// False when it cannot be: the daemon may have refused a request of which it had the begin, and its answer says why.
 	async write(bytes) {
-		while (bytes.length) bytes = bytes.subarray(await this.io.write(bytes));
+		try {
+			while (bytes.length) bytes = bytes.subarray(await this.io.write(bytes));
+		} catch (error) {
+			this.broken = error;
+		}
+		return !this.broken;
+	}
+
+	async read(room, missing) {
+		const count = await this.io.read(room).catch((error) => {
+			throw this.broken ?? error;
+		});
+		if (!count) throw this.broken ?? new Error(`the daemon closed the connection ${missing}`);
+		return count;
 	}
 
 	// More of the answer, behind what was not used yet.
@@ -31,8 +46,7 @@ class Connection {
 		} else if (kept.length) {
 			this.room.copyWithin(0, kept.byteOffset - this.room.byteOffset, kept.byteOffset - this.room.byteOffset + kept.length);
 		}
-		const count = await this.io.read(this.room.subarray(kept.length));
-		if (!count) throw new Error('the daemon closed the connection before it answered');
+		const count = await this.read(this.room.subarray(kept.length), 'before it answered');
 		this.rest = this.room.subarray(0, kept.length + count);
 	}
 
@@ -65,11 +79,7 @@ class Connection {
 		const first = Math.min(length, this.rest.length);
 		bytes.set(this.rest.subarray(0, first));
 		this.rest = this.rest.subarray(first);
-		for (let at = first; at < length; ) {
-			const count = await this.io.read(bytes.subarray(at));
-			if (!count) throw new Error('the daemon closed the connection in the middle of its answer');
-			at += count;
-		}
+		for (let at = first; at < length; ) at += await this.read(bytes.subarray(at), 'in the middle of its answer');
 		return bytes;
 	}
 
@@ -169,7 +179,7 @@ async function request(method, path, headers, body, heard) {
 		const head = encoder.encode(`${method} ${path} HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`);
 		if (body.pieces) {
 			await connection.write(head);
-			for await (const piece of body.pieces) await connection.write(piece);
+			for await (const piece of body.pieces) if (!(await connection.write(piece))) break;
 		} else {
 			const message = new Uint8Array(head.length + body.length);
 			message.set(head);
@@ -183,7 +193,7 @@ async function request(method, path, headers, body, heard) {
 		const bytes = /chunked/i.test(fieldsOf.get('transfer-encoding') ?? '')
 			? await connection.chunks(heard)
 			: await connection.exactly(Number(fieldsOf.get('content-length') ?? 0));
-		if (/close/i.test(fieldsOf.get('connection') ?? '')) discard(connection);
+		if (connection.broken || /close/i.test(fieldsOf.get('connection') ?? '')) discard(connection);
 		else giveBack(connection);
 		return { status, bytes };
 	} catch (error) {

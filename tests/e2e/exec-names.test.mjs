@@ -14,11 +14,11 @@ const odd = [
 
 // A tool named like what every object has is called with a line behind its name.
 // `exec(source, options)` gives the document of a run, for each runtime in turn.
-function inBoth(name, body) {
-	for (const runtime of ['deno', 'node'])
+function inBoth(name, body, { runtimes = ['deno', 'node'], env } = {}) {
+	for (const runtime of runtimes)
 		test(`${runtime}: ${name}`, async (t) => {
 			const scratch = newScratch(t);
-			const { socket } = await startDaemon(scratch, { config: { mcpServers: { scripted: scriptedServer({ tools: odd }) } } });
+			const { socket } = await startDaemon(scratch, { config: { mcpServers: { scripted: scriptedServer({ tools: odd }) } }, env });
 			const exec = async (source, options = {}) => {
 				const answer = await post(socket, '/v1/exec', { source, options: { runtime, cwd: scratch.home, ...options } });
 				assert.equal(answer.status, 200, answer.text);
@@ -78,6 +78,12 @@ inBoth('an artifact over the limit is refused and not cut', async ({ scratch, ex
 	assert.match(error, /artifact "large\.bin" was not stored: .*artifacts\.maxBytes/);
 	assert.deepEqual(artifacts, []);
 });
+
+// node reads while it writes, and so has the answer before it is told that it cannot write; once it is told it reads no more.
+inBoth('a refusal is heard, though the daemon has closed the connection before it was sent everything', async ({ exec }) => {
+	const { error } = await exec("await artifact('large.bin', new Uint8Array(65 * 1024 * 1024))");
+	assert.match(error, /artifact "large\.bin" was not stored: .*artifacts\.maxBytes/);
+}, { runtimes: ['deno'], env: { MCPX_HTTP_LINGER: '0s' } });
 
 inBoth('half a surrogate pair costs neither a call nor a value', async ({ exec }) => {
 	const { result, emits, error } = await exec(`
