@@ -180,7 +180,9 @@ test('a broken edit changes nothing, and is told once', async (t) => {
 	const scratch = newScratch(t);
 	const file = scratch.writeConfig({ mcpServers: { one: scriptedServer() } });
 	const daemon = await startDaemon(scratch, { config: file, env: { MCPX_DAEMON_REAP_INTERVAL: '20ms' } });
-	write(file, '{ "mcpServers": {,} }');
+	// Whole at once: an empty file, which there is for a moment otherwise, would be one more mistake.
+	const replace = (config) => fs.renameSync(scratch.writeConfig(config, 'config.new'), file);
+	replace('{ "mcpServers": {,} }');
 	await until(() => /config\.refused/.test(daemon.log));
 	const status = async () => (await get(daemon.socket, '/v1/status')).json;
 	assert.equal((await status()).configError, `${file}:1:18: expected a member name in double quotes`);
@@ -188,9 +190,9 @@ test('a broken edit changes nothing, and is told once', async (t) => {
 	await new Promise((resolve) => setTimeout(resolve, 200)); // some looks later
 	assert.equal(daemon.log.match(/config\.refused/g).length, 1);
 	// Another mistake is told anew, and none that is left is over.
-	write(file, { pool: { max: 'many' } });
+	replace({ pool: { max: 'many' } });
 	await until(() => daemon.log.match(/config\.refused/g).length === 2);
-	write(file, { mcpServers: { one: scriptedServer() } });
+	replace({ mcpServers: { one: scriptedServer() } });
 	await until(async () => (await status()).configError === undefined);
 	assert.deepEqual(await names(daemon), ['one']);
 });

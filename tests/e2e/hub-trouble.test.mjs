@@ -36,7 +36,8 @@ test('a line without end fails its call and those beside it at once, and the nex
 
 test('an answer over the maximum is dropped in little memory, and its server lives on', async (t) => {
 	const scratch = newScratch(t);
-	const env = { MCPX_POOL_LINE_MAX: '1MiB' };
+	// The grace is also how long such a line may take to end.
+	const env = { MCPX_POOL_LINE_MAX: '1MiB', MCPX_POOL_CLOSE_GRACE: '1m' };
 	const daemon = await startDaemon(scratch, { config: { mcpServers: { one: scriptedServer() } }, env });
 	const pid = textOf(await call(daemon, 'one', 'pid'));
 	const answer = await call(daemon, 'one', 'big', { bytes: 100 << 20 });
