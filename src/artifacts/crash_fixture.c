@@ -24,6 +24,7 @@ enum {
 static const struct artifact_limits CRASH_LIMITS = {
 	.max_bytes = 1 << 20,
 	.quota = 4000000,
+	.count_max = 1000000,
 	.ttl_ms = 0,
 	.sweep_ms = 3600000,
 	.name_max = 64,

@@ -97,6 +97,22 @@ static int check_quota(const struct ledger *ledger, struct db *db, uint64_t size
 		held, quota, wanted);
 }
 
+/* The quota counts distinct bodies by their bytes: of empty ones, or of one that is kept again and again, it
+ * allows any number. */
+static int check_count(const struct ledger *ledger, struct db *db, struct err *err)
+{
+	struct artifact_usage usage;
+	int r = index_usage(db, &usage, err);
+
+	if (r < 0 || usage.artifacts < ledger->limits.count_max)
+		return r;
+	return err_set(
+		err, ERR_TOO_LARGE,
+		"the artifact store has %llu artifacts, and artifacts.maxCount is %llu; delete artifacts, or "
+		"raise the limit",
+		(unsigned long long)usage.artifacts, (unsigned long long)ledger->limits.count_max);
+}
+
 static int keep_new_body(const struct ledger *ledger, struct db *db, struct blob_writer *writer,
 			 int64_t *ret_blob, bool *ret_placed, struct err *err)
 {
@@ -135,7 +151,9 @@ static int keep_once(const struct ledger *ledger, struct db *db, struct blob_wri
 
 	if (r < 0)
 		return r;
-	r = keep_body(ledger, db, writer, &blob, &placed, err);
+	r = check_count(ledger, db, err);
+	if (r == 0)
+		r = keep_body(ledger, db, writer, &blob, &placed, err);
 	if (r == 0)
 		r = index_add(db, artifact, blob, err);
 	r = end_transaction(db, r, err);

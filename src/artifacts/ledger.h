@@ -36,8 +36,8 @@ void ledger_release(struct ledger *ledger);
 
 /*
  * Makes a sealed body an artifact: all fields of `artifact` but sha256 and size are given, and those two are
- * set. ERR_TOO_LARGE when the body is new and would pass the quota, also after everything that has expired
- * was collected. On failure nothing has changed.
+ * set. ERR_TOO_LARGE when there are as many as there may be, or the body is new and would pass the quota,
+ * also after everything that has expired was collected. On failure nothing has changed.
  */
 int ledger_keep(const struct ledger *ledger, struct db *db, struct blob_writer *writer,
 		struct artifact *artifact, struct arena *arena, struct err *err);

@@ -257,6 +257,30 @@ static void test_quota_that_was_lowered(void **state)
 	assert_usage(f, 2, 1, 60);
 }
 
+/* Small ones, and the same one again, cost a handle each. */
+static void test_their_number_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct str id;
+
+	close_ledger(f);
+	f->limits.count_max = 2;
+	open_ledger(f);
+	assert_int_equal(keep_until(f, STR(""), "", "", NOW, NOW + 10, &id), 0);
+	keep(f, STR("a"));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(keep_until(f, i ? STR("a") : STR("b"), "", "", NOW, 0, &id), ERR_TOO_LARGE);
+		assert_string_equal(f->err.message,
+				    "the artifact store has 2 artifacts, and artifacts.maxCount is 2; "
+				    "delete artifacts, or raise the limit");
+		assert_usage(f, 2, 2, 1);
+	}
+	/* What has expired makes room. */
+	f->err.code = 0;
+	assert_int_equal(keep_until(f, STR("b"), "", "", NOW + 10, 0, &id), 0);
+	assert_usage(f, 2, 2, 2);
+}
+
 static void test_expired_artifacts_make_room(void **state)
 {
 	struct fixture *f = *state;
@@ -664,6 +688,7 @@ int main(void)
 		TEST(test_missing_body_is_mended),
 		TEST(test_quota_is_exact),
 		TEST(test_quota_that_was_lowered),
+		TEST(test_their_number_is_bounded),
 		TEST(test_expired_artifacts_make_room),
 		TEST(test_expired_is_not_found_before_it_is_collected),
 		TEST(test_collect),

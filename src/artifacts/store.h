@@ -33,6 +33,7 @@ struct artifact_work;
 struct artifact_limits {
 	uint64_t max_bytes;	  /* artifacts.maxBytes: biggest single body; more is an error, never a cut */
 	uint64_t quota;		  /* artifacts.quota: all distinct bodies together */
+	uint64_t count_max;	  /* artifacts.maxCount: handles, also of bodies that are there already */
 	uint64_t ttl_ms;	  /* artifacts.ttl: age at which an artifact is collected; 0 keeps it */
 	uint64_t sweep_ms;	  /* artifacts.gcInterval: time between two collections of what has expired */
 	size_t name_max;	  /* longest name */
@@ -84,9 +85,10 @@ enum { ARTIFACT_LABEL_MAX = 256 };
 #define ARTIFACT_TTL_NEVER UINT64_MAX
 
 struct artifact_upload;
-/* The artifact is stored for good, or `err` says why not: ERR_TOO_LARGE over the maximum or the quota (the
- * message names the setting), ERR_INVALID for the specification, ERR_IO for the disk. Strings of
- * `artifact` are valid during the call. May come before artifact_upload_finish() when it is a failure. */
+/* The artifact is stored for good, or `err` says why not: ERR_TOO_LARGE over the maximum, the quota or
+ * the most there may be (the message names the setting), ERR_INVALID for the specification, ERR_IO for the
+ * disk. Strings of `artifact` are valid during the call. May come before artifact_upload_finish() when it is
+ * a failure. */
 typedef void artifact_upload_done(struct artifact_upload *upload, const struct artifact *artifact,
 				  const struct err *err);
 /* There is room again after artifact_upload_write() returned false. */

@@ -16,6 +16,7 @@
 static const struct artifact_limits TEST_LIMITS = {
 	.max_bytes = 1 << 20,
 	.quota = 4 << 20,
+	.count_max = 10000,
 	.ttl_ms = 60 * 60 * 1000,
 	.sweep_ms = 60 * 60 * 1000,
 	.name_max = 64,

@@ -43,6 +43,7 @@ void limits_of_artifacts(const struct settings *set, struct artifact_limits *ret
 	*ret_limits = (struct artifact_limits){
 		.max_bytes = settings_bytes(set, SETTING_ARTIFACTS_MAX_BYTES),
 		.quota = settings_bytes(set, SETTING_ARTIFACTS_QUOTA),
+		.count_max = (uint64_t)settings_int(set, SETTING_ARTIFACTS_MAX_COUNT),
 		.ttl_ms = settings_duration(set, SETTING_ARTIFACTS_TTL),
 		.sweep_ms = settings_duration(set, SETTING_ARTIFACTS_GC_INTERVAL),
 		.name_max = (size_t)settings_int(set, SETTING_ARTIFACTS_NAME_MAX_LENGTH),
