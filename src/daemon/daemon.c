@@ -8,6 +8,7 @@
 #include "daemon/limits.h"
 #include "io/descriptors.h"
 
+#include <malloc.h>
 #include <signal.h>
 
 enum {
@@ -42,6 +43,10 @@ static void daemon_tick(struct timer *timer)
 	log_file_follow(&daemon->log_file);
 	config_watch_look(&daemon->watch);
 	places_watch_look(&daemon->places_watch);
+	/* What a burst of clients or servers took lies free between what stays, and the allocator gives only
+	 * the end of the heap back by itself. */
+	if (daemon->api.active == 0)
+		malloc_trim(0);
 	if (daemon->stage == DAEMON_SERVES && daemon_is_idle(daemon))
 		daemon_stop(daemon, "idle");
 }

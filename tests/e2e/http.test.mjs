@@ -230,3 +230,21 @@ test(`${many} idle streams cost little, hear what happens, and are gone when the
 	for (const socket of sockets) socket.destroy();
 	await until(async () => (await status(at)).connections === 1);
 });
+
+test('what a burst of clients took goes back to the system, whatever stays', { skip: sanitized }, async (t) => {
+	const { at, daemon } = await daemonWith(t, { env: { MCPX_DAEMON_REAP_INTERVAL: '100ms' } });
+	const memory = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))[1]) * 1024;
+	await post(at, '/v1/call', { server: 'scripted', tool: 'echo', args: { text: 'on' } });
+	const before = memory();
+	// The last ones stay, and lie above the others in the daemon's memory.
+	const stay = 10;
+	const sockets = Array.from({ length: many + stay }, () => connect(t, at));
+	for (const socket of sockets) socket.write(`${first}X: ${'y'.repeat(8000)}`);
+	await until(async () => (await status(at)).connections > many + stay);
+	const taken = memory() - before;
+	t.diagnostic(`${taken} bytes were taken`);
+	assert.ok(taken > many * 8000);
+	for (const socket of sockets.slice(0, many)) socket.destroy();
+	await until(async () => (await status(at)).connections <= stay + 1);
+	await until(() => memory() - before < taken / 4, 'most of it is given back');
+});
