@@ -5,7 +5,10 @@ const accepted = 'a string, a Uint8Array, an ArrayBuffer, { path }, an image, au
 // node's Buffer passes over whatever is no base64, and its bytes would be others than deno's.
 function decodeBase64(text) {
 	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-	return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+	const characters = atob(text); // one for each byte
+	const bytes = new Uint8Array(characters.length);
+	for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
+	return bytes;
 }
 
 function fromBase64(text, what) {
