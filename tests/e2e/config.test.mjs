@@ -147,7 +147,8 @@ const write = (file, config) => fs.writeFileSync(file, typeof config === 'string
 test('an edit is in force for the next request, however the editor writes', async (t) => {
 	const scratch = newScratch(t);
 	const file = scratch.writeConfig({ ...never, mcpServers: { one: scriptedServer() } });
-	const daemon = await startDaemon(scratch, { config: file });
+	// Whoever looks by itself does so behind what is done here with the file out of the way.
+	const daemon = await startDaemon(scratch, { config: file, env: { MCPX_DAEMON_WATCH_DELAY: '5s' } });
 	assert.deepEqual(await names(daemon), ['one']);
 	// In place.
 	write(file, { ...never, mcpServers: { one: scriptedServer(), two: scriptedServer() } });

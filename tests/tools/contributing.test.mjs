@@ -5,8 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-
-const root = path.resolve(import.meta.dirname, '../..');
+import { programs, root } from '../lib/scratch.mjs';
 
 test('the walk through adding an operation is true', (t) => {
 	const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'first-change-'));
@@ -34,7 +33,7 @@ test('the walk through adding an operation is true', (t) => {
 	const compiled = spawnSync(
 		'gcc',
 		['-std=gnu17', '-D_GNU_SOURCE', '-Wall', '-Werror', '-fsyntax-only', `-I${path.dirname(generated)}`, `-I${path.join(copy, 'src')}`]
-			.concat([`-I${path.join(root, 'build/src')}`, path.join(api, 'status.c'), path.join(api, 'api.c'), path.join(generated, rows)]),
+			.concat([`-I${path.join(path.dirname(programs), 'src')}`, path.join(api, 'status.c'), path.join(api, 'api.c'), path.join(generated, rows)]),
 		{ encoding: 'utf8' },
 	);
 	assert.equal(compiled.stderr, '');
