@@ -520,7 +520,8 @@ static void who_is_asked_for_comes_first(void **state)
 	refresh_hurry(d, false);
 	for (unsigned read = 0; read < 5; read++)
 		gate_pass(gate);
-	AWAIT(named.done && c.done);
+	/* And before anybody asks for b as well. */
+	AWAIT(named.done && c.done && d->snapshot);
 	call_end(&c);
 	all_ready(&scene);
 	assert_true(str_find(buf_str(&scene.events), STR("server.start d")) <
