@@ -36,6 +36,7 @@ const quick = {
 	MCPX_DB_CACHE: '64KiB', // is full soon
 	LD_PRELOAD: path.join(root, 'build/bench/bench/heap_watch.so'),
 	HEAP_WATCH: scratch.path('heap'),
+	GLIBC_TUNABLES: 'glibc.malloc.tcache_count=0', // what a thread keeps for its next turn would count as in use
 };
 
 // A connection that is kept, so that node has little to do with what is measured.
