@@ -64,9 +64,10 @@ struct exec_process {
 	uint64_t told; /* bytes that counted against the budget */
 	bool overflowed;
 	struct buf artifacts; /* raw objects, one a line */
-	unsigned artifacts_told, artifacts_untold;
-	struct buf result; /* raw; empty: none */
-	struct buf error;  /* raw record; empty: none */
+	unsigned artifacts_told;
+	bool artifacts_cut; /* not every one is */
+	struct buf result;  /* raw; empty: none */
+	struct buf error;   /* raw record; empty: none */
 	/* why a result or an error, or what may have been one, could not be taken; empty: none was lost */
 	struct buf lost;
 	unsigned drops_told; /* log records about records that were dropped */

@@ -108,13 +108,18 @@ static void tell_warning(struct exec_process *process, struct str message)
 	exec_tell(process, EXEC_FRAME_LOG, buf_str(&value), message, LOG_LEVEL_WARN);
 }
 
+static void count_dropped(struct exec_process *process, uint64_t bytes, unsigned frames)
+{
+	process->run->outcome.dropped_bytes += bytes;
+	process->run->outcome.dropped_frames += frames;
+}
+
 static void drop(struct exec_process *process, uint64_t bytes, unsigned frames)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
 	char size[BYTE_SIZE_TEXT_MAX];
 
-	process->run->outcome.dropped_bytes += bytes;
-	process->run->outcome.dropped_frames += frames;
+	count_dropped(process, bytes, frames);
 	if (process->overflowed)
 		return;
 	process->overflowed = true;
@@ -254,15 +259,15 @@ static bool may_tell_artifact(struct exec_process *process, struct str value, st
 		process->artifacts_told++;
 		return true;
 	}
-	process->run->outcome.dropped_bytes += value.n;
-	process->run->outcome.dropped_frames++;
-	if (process->artifacts_untold++ == 0)
+	count_dropped(process, value.n, 1);
+	if (!process->artifacts_cut)
 		tell_warning(
 			process,
 			arena_printf(
 				arena,
 				"not every artifact is told of, but at most %d: `mcpx artifact list` has all",
 				ARTIFACTS_MAX));
+	process->artifacts_cut = true;
 	return false;
 }
 
@@ -390,8 +395,7 @@ static void drop_record(struct exec_process *process, struct str head, uint64_t 
 	_cleanup_arena_ struct arena arena = { 0 };
 
 	arena_init(&arena, 0);
-	process->run->outcome.dropped_bytes += bytes;
-	process->run->outcome.dropped_frames++;
+	count_dropped(process, bytes, 1);
 	if (!kind || kind->use == RECORD_ENDING)
 		lose(process,
 		     arena_printf(&arena, "%s %.*s: %s",
