@@ -87,7 +87,7 @@ static struct api_call *v1_call(struct api *api, struct http_request *request,
 	call->operation = operation;
 	call->arena = &request->arena;
 	call->values = arena_array(call->arena, struct api_value, operation->input_count + 1);
-	call->caller = caller_of_request(request, call->arena);
+	call->caller = caller_of_request(request);
 	call->http = request;
 	request->owner = call;
 	request->gone = v1_gone;
@@ -168,20 +168,13 @@ static void refuse(struct http_request *request, unsigned status, const struct e
 	api_respond_error(request, status, str_of(err->message), &challenge, status == 401 ? 1 : 0);
 }
 
-static void mcp_request(struct api *api, struct http_request *request)
+/* Of a session at the MCP endpoint. */
+static void *make_caller(const struct http_request *request, struct arena *arena)
 {
-	struct hub_caller *caller = arena_new(&request->arena, struct hub_caller);
+	struct hub_caller *caller = arena_new(arena, struct hub_caller);
 
-	*caller = caller_of_request(request, &request->arena);
-	mcp_http_door_request(api->mcp, request, access_principal(&api->access, request), caller);
-}
-
-static void *keep_caller(void *peer, struct arena *arena)
-{
-	struct hub_caller *kept = arena_new(arena, struct hub_caller);
-
-	*kept = caller_for_session(peer, arena);
-	return kept;
+	*caller = caller_for_session(request, arena);
+	return caller;
 }
 
 void api_request(void *context, struct http_request *request)
@@ -196,7 +189,7 @@ void api_request(void *context, struct http_request *request)
 	else if (api->draining && !api_exec_runs(api, http_field(request, STR("x-mcpx-run"))))
 		api_respond_error(request, 503, STR("the daemon is shutting down"), NULL, 0);
 	else if (api->mcp && str_eq(request->path, settings_string(api->settings, SETTING_PROTO_MCP_PATH)))
-		mcp_request(api, request);
+		mcp_http_door_request(api->mcp, request, access_principal(&api->access, request));
 	else if (str_eq(request->path, STR("*")))
 		answer_options(request);
 	else if (str_eq(request->path, STR("/v1/stdio")))
@@ -230,7 +223,7 @@ int api_init(struct api *api, struct err *err)
 			    .age_ms = settings_duration(set, SETTING_PROTO_REPLAY_AGE) },
 		.prime_ms = settings_duration(set, SETTING_PROTO_STREAM_AFTER),
 		.retry_ms = settings_duration(set, SETTING_PROTO_RETRY),
-		.keep_peer = keep_caller,
+		.make_peer = make_caller,
 	};
 
 	(void)random_id(api->session_prefix, &prefix);

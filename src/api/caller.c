@@ -33,32 +33,27 @@ static int take_pid(struct hub_caller *caller, struct str digits)
 	return 0;
 }
 
-struct hub_caller caller_of_request(struct http_request *request, struct arena *arena)
+struct hub_caller caller_of_request(const struct http_request *request)
 {
 	struct hub_caller caller = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct str value = http_field(request, texts[i].field);
-
-		if (value.n)
-			*text_at(&caller, &texts[i]) = arena_copy(arena, value);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		*text_at(&caller, &texts[i]) = http_field(request, texts[i].field);
 	(void)take_pid(&caller, http_field(request, STR("x-mcpx-pid")));
 	return caller;
 }
 
-struct hub_caller caller_for_session(const struct hub_caller *caller, struct arena *arena)
+struct hub_caller caller_for_session(const struct http_request *request, struct arena *arena)
 {
-	struct hub_caller kept = *caller;
+	struct hub_caller caller = caller_of_request(request);
 
-	kept.call_id = str_make(NULL, 0);
+	caller.call_id = str_make(NULL, 0);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		struct str *text = text_at(&kept, &texts[i]);
+		struct str *text = text_at(&caller, &texts[i]);
 
-		if (text->n)
-			*text = arena_copy(arena, *text);
+		*text = arena_copy(arena, *text);
 	}
-	return kept;
+	return caller;
 }
 
 static const struct caller_text *text_named(struct str name)

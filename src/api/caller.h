@@ -26,11 +26,11 @@
 #include "hub/caller.h"
 #include "io/http_server.h"
 
-/* What the fields say; what they leave out, or a pid that is none, is unknown. The texts are in `arena`. */
-struct hub_caller caller_of_request(struct http_request *request, struct arena *arena);
+/* What the fields say. What they leave out, or a pid that is none, is unknown. Texts are the request's. */
+struct hub_caller caller_of_request(const struct http_request *request);
 
-/* The same caller for as long as `arena` lives, without the call's id: who opens a session makes many. */
-struct hub_caller caller_for_session(const struct hub_caller *caller, struct arena *arena);
+/* The same for as long as `arena` lives, without the call's id: who opens a session makes many calls. */
+struct hub_caller caller_for_session(const struct http_request *request, struct arena *arena);
 
 /*
  * Puts what `context`, the JSON text of an object, says over what is known of the caller. Null and empty text

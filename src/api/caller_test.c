@@ -17,11 +17,9 @@ static const struct http_field all_fields[] = {
 	{ STR_INIT("X-Mcpx-Pid"), STR_INIT("4711") },
 };
 
-static struct hub_caller from_fields(const struct http_field *fields, size_t count, struct arena *arena)
+static struct hub_caller from_fields(const struct http_field *fields, size_t count)
 {
-	struct http_request request = { .fields = fields, .field_count = count };
-
-	return caller_of_request(&request, arena);
+	return caller_of_request(&(struct http_request){ .fields = fields, .field_count = count });
 }
 
 static void assert_str(struct str is, const char *should_be)
@@ -32,12 +30,9 @@ static void assert_str(struct str is, const char *should_be)
 
 static void each_field_says_its_part(void **state)
 {
-	_cleanup_arena_ struct arena arena = { 0 };
-	struct hub_caller caller;
+	struct hub_caller caller = from_fields(all_fields, ARRAY_LEN(all_fields));
 	(void)state;
 
-	arena_init(&arena, 0);
-	caller = from_fields(all_fields, ARRAY_LEN(all_fields), &arena);
 	assert_str(caller.session, "a session");
 	assert_str(caller.parent_session, "its parent");
 	assert_str(caller.call_id, "call-1");
@@ -46,7 +41,7 @@ static void each_field_says_its_part(void **state)
 	assert_int_equal(caller.pid, 4711);
 	assert_false(caller.is_client);
 
-	caller = from_fields(NULL, 0, &arena);
+	caller = from_fields(NULL, 0);
 	assert_str(caller.session, "");
 	assert_str(caller.cwd, "");
 	assert_int_equal(caller.pid, 0);
@@ -55,14 +50,12 @@ static void each_field_says_its_part(void **state)
 static void a_pid_that_is_none_is_unknown(void **state)
 {
 	static const char *const pids[] = { "", "-1", "12x", "2147483648", "99999999999999999999" };
-	_cleanup_arena_ struct arena arena = { 0 };
 	(void)state;
 
-	arena_init(&arena, 0);
 	for (size_t i = 0; i < ARRAY_LEN(pids); i++) {
 		const struct http_field field = { STR("X-Mcpx-Pid"), str_of(pids[i]) };
 
-		assert_int_equal(from_fields(&field, 1, &arena).pid, 0);
+		assert_int_equal(from_fields(&field, 1).pid, 0);
 	}
 }
 
@@ -70,13 +63,17 @@ static void a_session_keeps_copies_and_no_call(void **state)
 {
 	_cleanup_arena_ struct arena arena = { 0 };
 	struct arena of_request = { 0 };
+	struct http_field fields[ARRAY_LEN(all_fields)];
 	struct hub_caller caller;
 	(void)state;
 
 	arena_init(&arena, 0);
 	arena_init(&of_request, 0);
-	caller = from_fields(all_fields, ARRAY_LEN(all_fields), &of_request);
-	caller = caller_for_session(&caller, &arena);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		fields[i] = (struct http_field){ all_fields[i].name,
+						 arena_copy(&of_request, all_fields[i].value) };
+	caller = caller_for_session(
+		&(struct http_request){ .fields = fields, .field_count = ARRAY_LEN(fields) }, &arena);
 	arena_release(&of_request); /* under sanitizers, what were still there is read after its end */
 	assert_str(caller.session, "a session");
 	assert_str(caller.parent_session, "its parent");
@@ -94,7 +91,7 @@ static void the_context_wins_over_the_fields(void **state)
 	(void)state;
 
 	arena_init(&arena, 0);
-	caller = from_fields(all_fields, ARRAY_LEN(all_fields), &arena);
+	caller = from_fields(all_fields, ARRAY_LEN(all_fields));
 	assert_int_equal(caller_take_context(&caller, str_make(NULL, 0), &arena, &err), 0);
 	assert_int_equal(caller_take_context(&caller,
 					     STR("{\"sessionId\":\"n\\u0061med\",\"parentSessionId\":null,"

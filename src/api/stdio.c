@@ -130,12 +130,10 @@ static struct stdio_door *stdio_new(struct api *api, struct http_request *reques
 	struct stdio_door *at = xnew(struct stdio_door);
 	struct setting_items passthrough =
 		split_names(http_query(request, STR("passthrough")), &request->arena);
-	struct hub_caller caller;
 
 	at->api = api;
 	arena_init(&at->arena, 0);
-	caller = caller_of_request(request, &request->arena);
-	at->caller = caller_for_session(&caller, &at->arena);
+	at->caller = caller_for_session(request, &at->arena);
 	at->own_session = !at->caller.session.n;
 	if (at->own_session)
 		at->caller.session = arena_printf(&at->arena, "%s-stdio-%llu", api->session_prefix,

@@ -21,10 +21,11 @@ static bool door_send(struct mcp_session *session, const struct mcp_outgoing *ou
 static const struct mcp_session_transport door_transport = { .send = door_send };
 
 void door_init_session(struct mcp_http_door *door, struct mcp_session *session, struct str principal,
-		       void *peer)
+		       const struct http_request *request)
 {
 	mcp_session_init(session, door->server, &door_transport, principal);
-	session->peer = door->options.keep_peer ? door->options.keep_peer(peer, &session->arena) : peer;
+	if (door->options.make_peer)
+		session->peer = door->options.make_peer(request, &session->arena);
 }
 
 /* Calls whose client has disconnected go on without a user. */
@@ -48,7 +49,8 @@ static bool door_make_room(struct mcp_http_door *door)
 	return false;
 }
 
-struct door_session *door_session_new(struct mcp_http_door *door, struct str principal, void *peer)
+struct door_session *door_session_new(struct mcp_http_door *door, struct str principal,
+				      const struct http_request *request)
 {
 	struct door_session *ds;
 
@@ -59,7 +61,7 @@ struct door_session *door_session_new(struct mcp_http_door *door, struct str pri
 	ds->door = door;
 	list_init(&ds->idle_node);
 	list_init(&ds->streams);
-	door_init_session(door, &ds->session, principal, peer);
+	door_init_session(door, &ds->session, principal, request);
 	replay_init(&ds->replay, &door->replays);
 	return ds;
 }
@@ -304,13 +306,12 @@ int mcp_http_door_new(struct mcp_http_door **ret_door, struct loop *loop, struct
 	return 0;
 }
 
-void mcp_http_door_request(struct mcp_http_door *door, struct http_request *request, struct str principal,
-			   void *peer)
+void mcp_http_door_request(struct mcp_http_door *door, struct http_request *request, struct str principal)
 {
 	if (door->draining)
 		door_refuse_plainly(request, 503, "the server is shutting down");
 	else if (str_eq(request->method, STR("POST")))
-		exchange_start(door, request, principal, peer);
+		exchange_start(door, request, principal);
 	else if (str_eq(request->method, STR("GET")))
 		serve_get(door, request, principal);
 	else if (str_eq(request->method, STR("DELETE")))

@@ -43,9 +43,9 @@ struct mcp_http_door_options {
 	struct mcp_replay_limits replay;
 	uint64_t prime_ms; /* before an answer to 2025-11-25 becomes a stream, so that it can be resumed */
 	uint64_t retry_ms; /* what such a stream tells its client to wait before it comes back; 0: nothing */
-	/* Gives what is kept of a peer for as long as `arena` lives. NULL: the peer itself, which then
-	 * outlives the door. */
-	void *(*keep_peer)(void *peer, struct arena *arena);
+	/* Makes session->peer, of a session that the request opens and of a modern request's, in `arena`,
+	 * which lives as long. NULL: there is none. */
+	void *(*make_peer)(const struct http_request *request, struct arena *arena);
 };
 
 /* `server` outlives the door. 0, or ERR_INVALID: there is no room or no time for a session. */
@@ -53,10 +53,8 @@ int mcp_http_door_new(struct mcp_http_door **ret_door, struct loop *loop, struct
 		      const struct mcp_http_door_options *options, struct err *err);
 
 /* Answers the request, now or later; the door owns it from here on. Sessions belong to the principal that
- * opened them: for another one they do not exist (404). What keep_peer makes of `peer` becomes
- * session->peer of a session that the request opens, and of a modern request's. */
-void mcp_http_door_request(struct mcp_http_door *door, struct http_request *request, struct str principal,
-			   void *peer);
+ * opened them: for another one they do not exist (404). */
+void mcp_http_door_request(struct mcp_http_door *door, struct http_request *request, struct str principal);
 
 /* Ends GET streams and subscriptions gracefully and answers new requests with 503; running calls go on. For a
  * shutdown: then http_server_drain(). */

@@ -106,7 +106,7 @@ static const struct mcp_server_limits server_limits = {
 static inline void handle(struct bench *b, struct http_request *request)
 {
 	(void)b;
-	mcp_http_door_request(door, request, str_of(principal), NULL);
+	mcp_http_door_request(door, request, str_of(principal));
 }
 
 static inline void rig_start(const struct mcp_http_door_options *options)

@@ -108,7 +108,7 @@ static const struct mcp_handler handler = {
 static void handle(void *context, struct http_request *request)
 {
 	(void)context;
-	mcp_http_door_request(fuzz.door, request, fuzz.other ? STR("other") : STR("one"), NULL);
+	mcp_http_door_request(fuzz.door, request, fuzz.other ? STR("other") : STR("one"));
 }
 
 /* -- the network ----------------------------------------------------------------------------------------- */

@@ -41,12 +41,13 @@ struct door_session {
 	bool closed; /* `session` is released */
 };
 
-/* A session whose messages go through the door. */
+/* A session whose messages go through the door, for the peer of that request. */
 void door_init_session(struct mcp_http_door *door, struct mcp_session *session, struct str principal,
-		       void *peer);
+		       const struct http_request *request);
 
 /* For initialize. NULL: there are too many sessions, and all are in use. */
-struct door_session *door_session_new(struct mcp_http_door *door, struct str principal, void *peer);
+struct door_session *door_session_new(struct mcp_http_door *door, struct str principal,
+				      const struct http_request *request);
 /* Gives it an id and makes it known, when initialize has succeeded. */
 void door_session_register(struct door_session *ds);
 void door_session_use(struct door_session *ds);
@@ -69,8 +70,7 @@ struct door_exchange {
 	struct http_request *request; /* what it is sent to: the POST, or the GET of a client that came back.
 				       * NULL once it was answered or its client has gone */
 	struct str principal;	      /* of the POST's arena, and gone with it: for reading its body */
-	void *peer;
-	struct list_node node; /* in door->exchanges */
+	struct list_node node;	      /* in door->exchanges */
 
 	struct door_session *ds; /* of a legacy message; in use */
 	bool modern;		 /* of a modern one: `session` is initialised */
@@ -89,12 +89,11 @@ struct door_exchange {
 
 /* One that belongs to the request, and says so to it. */
 struct door_exchange *exchange_new(struct mcp_http_door *door, struct http_request *request,
-				   struct str principal, void *peer);
+				   struct str principal);
 void exchange_use(struct door_exchange *exchange, struct door_session *ds);
 
 /* Reads the request's headers, then its body, then answers. */
-void exchange_start(struct mcp_http_door *door, struct http_request *request, struct str principal,
-		    void *peer);
+void exchange_start(struct mcp_http_door *door, struct http_request *request, struct str principal);
 
 /* The request's client has gone. */
 void exchange_gone(struct http_request *request);

@@ -19,13 +19,12 @@ static void exchange_take(struct door_exchange *exchange, struct http_request *r
 }
 
 struct door_exchange *exchange_new(struct mcp_http_door *door, struct http_request *request,
-				   struct str principal, void *peer)
+				   struct str principal)
 {
 	struct door_exchange *exchange = xnew(struct door_exchange);
 
 	exchange->door = door;
 	exchange->principal = arena_copy(&request->arena, principal);
-	exchange->peer = peer;
 	exchange->expected = SIZE_MAX;
 	list_init(&exchange->over.node);
 	buf_init(&exchange->answers, door->server->limits.answer_max);
@@ -336,7 +335,7 @@ static void exchange_replay(struct door_exchange *exchange, struct replay_id fro
 /* All was said already. */
 static void replay_ended(struct door_session *ds, struct http_request *request, struct replay_id from)
 {
-	struct door_exchange *exchange = exchange_new(ds->door, request, (struct str){ NULL, 0 }, NULL);
+	struct door_exchange *exchange = exchange_new(ds->door, request, (struct str){ NULL, 0 });
 
 	exchange_use(exchange, ds);
 	exchange->expected = 0;

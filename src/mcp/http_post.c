@@ -46,7 +46,7 @@ static void serve_modern_request(struct door_exchange *exchange, const struct js
 		return;
 	}
 	exchange->modern = true;
-	door_init_session(exchange->door, &exchange->session, exchange->principal, exchange->peer);
+	door_init_session(exchange->door, &exchange->session, exchange->principal, exchange->request);
 	session_serve(&exchange->session, message, in, storage, exchange);
 	exchange_wait(exchange, 1);
 }
@@ -92,7 +92,7 @@ static bool exchange_find_session(struct door_exchange *exchange)
 
 static bool exchange_open_session(struct door_exchange *exchange, struct str id)
 {
-	struct door_session *ds = door_session_new(exchange->door, exchange->principal, exchange->peer);
+	struct door_session *ds = door_session_new(exchange->door, exchange->principal, exchange->request);
 
 	if (ds)
 		exchange_use(exchange, ds);
@@ -200,8 +200,7 @@ static const char *headers_problem(const struct http_request *request, unsigned 
 	return NULL;
 }
 
-void exchange_start(struct mcp_http_door *door, struct http_request *request, struct str principal,
-		    void *peer)
+void exchange_start(struct mcp_http_door *door, struct http_request *request, struct str principal)
 {
 	unsigned status;
 	const char *problem = headers_problem(request, &status);
@@ -210,6 +209,6 @@ void exchange_start(struct mcp_http_door *door, struct http_request *request, st
 		door_refuse_plainly(request, status, problem);
 		return;
 	}
-	exchange_new(door, request, principal, peer);
+	exchange_new(door, request, principal);
 	http_read_body(request, door->server->limits.message_max, exchange_body);
 }
