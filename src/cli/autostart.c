@@ -31,7 +31,8 @@ struct start {
 	bool gave_way;	   /* to one that holds the lock */
 	pid_t holder;	   /* which; 0: none was seen */
 	uint64_t patience; /* until when one that lost its socket may make it anew */
-	bool again;	   /* it was started once more, without a holder that was seen */
+	uint64_t pause;	   /* between the last start and the next, if nobody is seen to hold the lock */
+	uint64_t next;	   /* when that is */
 };
 
 /* -- the command line of the daemon ---------------------------------------------------------------------- */
@@ -122,25 +123,34 @@ static int start_ended(struct start *start, struct err *err)
 	return start_failed(start, ERR_CLOSED, what, err);
 }
 
+/* Each pause is as long as all before it, so that a lock whose holder is never seen costs few starts. */
+static int start_again(struct start *start, uint64_t now, struct err *err)
+{
+	start->pause = start->pause
+			       ? 2 * start->pause
+			       : settings_duration(start->cli->settings, SETTING_AUTOSTART_POLL_INTERVAL);
+	start->next = now + start->pause;
+	start->gave_way = false;
+	start->holder = 0;
+	background_release(&start->background);
+	return start_program(start, err);
+}
+
 /*
  * The one that holds the lock is starting, too, and will answer; or it is ending, and when it has, ours is
- * started once more; or it has lost its socket. The info file tells the last from the first: it comes after
- * the socket.
+ * started again; or it has lost its socket. The info file tells the last from the first: it comes after the
+ * socket. One that was killed is not to be seen any more some time before the kernel gives its lock back.
  */
 static int start_look_at_holder(struct start *start, struct err *err)
 {
 	const struct places *places = &start->cli->places;
 	pid_t holder = lock_file_holder(places->lock.p);
+	uint64_t now = clock_monotonic_ms();
 
-	if (!holder && (start->holder || !start->again)) {
-		start->again = true;
-		start->gave_way = false;
-		start->holder = 0;
-		background_release(&start->background);
-		return start_program(start, err);
-	}
+	if (!holder && now >= start->next)
+		return start_again(start, now, err);
 	start->holder = holder;
-	if (holder && clock_monotonic_ms() >= start->patience && access(places->socket.p, F_OK) < 0 &&
+	if (holder && now >= start->patience && access(places->socket.p, F_OK) < 0 &&
 	    access(places->info.p, F_OK) == 0)
 		return daemon_unreachable(start->cli, holder, err);
 	return 0;

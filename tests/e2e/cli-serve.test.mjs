@@ -59,7 +59,7 @@ function client(scratch, words = []) {
 		for (const look of [...waiting]) look();
 	});
 	const message = (which) =>
-		new Promise((resolve) => {
+		new Promise((resolve, reject) => {
 			const look = () => {
 				const found = seen.find(which);
 				if (!found) return;
@@ -67,6 +67,7 @@ function client(scratch, words = []) {
 				resolve(found);
 			};
 			waiting.push(look);
+			child.finished.then(({ status, signal, stderr }) => reject(new Error(`mcpx serve ended with ${status ?? signal} before the message came:\n${stderr}`)), reject);
 			look();
 		});
 	return { child, say: (text) => child.stdin.write(text), seen, message, answer: (id) => message((one) => one.id === id) };

@@ -127,3 +127,20 @@ test('a command that comes while the daemon ends starts another when it has ende
 	assert.equal((await slow).json.result.content[0].text, 'slept 3000 ms');
 	assert.equal((await daemon.child.finished).status, 0);
 });
+
+// As a killed one is for a moment: the kernel shows none of its descriptors any more, and has not given its lock back yet.
+test('a lock that nobody is seen to hold is waited for', async (t) => {
+	const { scratch, daemon, file } = await daemonWith(t);
+	scratch.atEnd(() => run(scratch, ['stop']));
+	await daemon.stop();
+	fs.writeFileSync(file('lock'), `${daemon.pid}\n`);
+	const holder = start(scratch, 'flock', [file('lock'), 'cat'], { stdin: null });
+	holder.stdin.write('held\n');
+	await until(() => holder.text.stdout === 'held\n', 'the lock');
+	const call = run(scratch, ['call', 'scripted.echo', 'text=next']);
+	const refused = () => fs.existsSync(file('log')) && fs.readFileSync(file('log'), 'utf8').split('runs already').length - 1;
+	await until(() => refused() >= 3, 'some daemons that gave way');
+	holder.stdin.end();
+	const { status, stdout, stderr } = await call;
+	assert.deepEqual([status, stdout, stderr], [0, 'next\n', '']);
+});
