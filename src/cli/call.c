@@ -140,16 +140,13 @@ static int call_line(void *context, struct str line)
 	return 0;
 }
 
-static int call_read_lines(struct call *call, struct err *err)
+static int call_read_lines(struct call *call, const struct request *request, struct err *err)
 {
 	size_t line_max = settings_bytes(call->cli->settings, SETTING_HTTP_RESPONSE_MAX);
 	int r = http_client_read_lines(&call->cli->daemon, line_max, call_line, call, err);
 
 	progress_end(&call->progress);
-	if (r == 0 && !call->status)
-		return err_set(err, ERR_CLOSED,
-			       "the daemon ended the call without an answer; it may have had its effect");
-	return r;
+	return r == ERR_CLOSED || (r == 0 && !call->status) ? request_lost(request, false, err) : r;
 }
 
 static int call_ask(struct call *call, struct str arguments, struct err *err)
@@ -165,7 +162,7 @@ static int call_ask(struct call *call, struct str arguments, struct err *err)
 	if (r < 0)
 		return r;
 	if (str_starts_with(http_client_field(&answer, STR("content-type")), STR("application/x-ndjson")))
-		return call_read_lines(call, err);
+		return call_read_lines(call, &request, err);
 	call->status = answer.status;
 	return request_read_body(cli, &call->body, err);
 }

@@ -92,11 +92,12 @@ static int end_unreachable(struct cli *cli, struct err *err)
 }
 
 /* Asks one that can be asked. CLI_OK, also when it is ending already and closes connections that it never
- * looked at: a second request would reach whoever comes after it. */
+ * looked at. */
 static int ask_to_end(struct cli *cli, struct str *ret_body)
 {
 	const struct request request = { .operation = CLI_OPERATION(SHUTDOWN),
-					 .target = CLI_OPERATION(SHUTDOWN)->route };
+					 .target = CLI_OPERATION(SHUTDOWN)->route,
+					 .for_this_daemon = true };
 	unsigned status;
 	struct err err;
 	int r = request_whole(cli, &request, &status, ret_body, &err);

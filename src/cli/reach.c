@@ -3,6 +3,7 @@
 
 #include "cli/autostart.h"
 #include "cli/cli.h"
+#include "io/clock.h"
 #include "io/files.h"
 
 /* Whether a failure to connect says that nobody listens: no socket, or one that its daemon left behind. */
@@ -87,7 +88,6 @@ int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err)
 int daemon_reach_running(struct cli *cli, struct err *err)
 {
 	int r = daemon_connect(cli, err);
-
 	pid_t holder;
 
 	if (r == 0 || !nobody_listens(r))
@@ -97,6 +97,19 @@ int daemon_reach_running(struct cli *cli, struct err *err)
 		return daemon_unreachable(cli, holder, err);
 	return err_set(err, ERR_NOT_FOUND,
 		       "no daemon is running for these configuration files; `mcpx ls` starts one");
+}
+
+/* One that holds the lock and does not listen is most likely starting. */
+static int reach_starting(struct cli *cli, struct err *err)
+{
+	uint64_t interval = settings_duration(cli->settings, SETTING_AUTOSTART_POLL_INTERVAL);
+	uint64_t until =
+		clock_monotonic_ms() + settings_duration(cli->settings, SETTING_AUTOSTART_PING_TIMEOUT);
+	int r;
+
+	while ((r = daemon_reach_running(cli, err)) == ERR_BUSY && clock_monotonic_ms() < until)
+		clock_pause_ms(interval);
+	return r;
 }
 
 /* A flag that acts on the daemon has no effect on one that runs already: that must not pass in silence. */
@@ -121,13 +134,15 @@ int daemon_reach(struct cli *cli, struct err *err)
 	}
 	if (!nobody_listens(r))
 		return r;
-	if (cli->arguments.command->starts_no_daemon)
-		return daemon_reach_running(cli, err);
-	if (!settings_bool(cli->settings, SETTING_DAEMON_AUTOSTART))
+	if (!cli->arguments.command->starts_no_daemon &&
+	    settings_bool(cli->settings, SETTING_DAEMON_AUTOSTART))
+		return autostart(cli, daemon_connect, err);
+	r = reach_starting(cli, err);
+	if (r == ERR_NOT_FOUND && !cli->arguments.command->starts_no_daemon)
 		return err_set(
 			err, ERR_NOT_FOUND,
 			"no daemon is running and daemon.autostart is off: start one with `mcpx daemon`");
-	return autostart(cli, daemon_connect, err);
+	return r;
 }
 
 int daemon_process(const struct cli *cli)

@@ -18,13 +18,14 @@ struct cli;
 
 /*
  * Makes cli->daemon a fresh connection. ERR_NOT_FOUND: none is running, and the command, or daemon.autostart,
- * says that none is to be started. ERR_TIMEOUT and ERR_CLOSED: it was started and did not come up; the
+ * says that none is to be started; one that is starting is waited for, for autostart.pingTimeout, and then
+ * ERR_BUSY. ERR_TIMEOUT and ERR_CLOSED: it was started and did not come up; the
  * message has the end of its log.
  */
 int daemon_reach(struct cli *cli, struct err *err);
 
-/* The same without ever starting one. ERR_BUSY: one holds the lock, and nobody listens: it is just ending, or
- * its socket was removed. */
+/* The same without ever starting one. ERR_BUSY: one holds the lock, and nobody listens: it is just starting
+ * or ending, or its socket was removed. */
 int daemon_reach_running(struct cli *cli, struct err *err);
 
 /* Sets that error. */

@@ -12,6 +12,7 @@ enum {
 	TARGET_MAX = 1 << 20, /* far beyond what the daemon takes, whose refusal says what its limit is */
 	SETTINGS_HEADER_MAX = 8192, /* of the header of settings: half of what a request's head may have */
 	STATUS_TIMED_OUT = 504,
+	RESENDS_MAX = 8, /* of one request, to daemons that end one after the other */
 };
 
 /* -- target and body ------------------------------------------------------------------------------------- */
@@ -160,12 +161,39 @@ static int request_fields(struct cli *cli, const struct request *request, struct
 
 /* -- sending --------------------------------------------------------------------------------------------- */
 
+/* *ret_lost: the daemon was there, and ended before it answered. */
 static int send_once(struct cli *cli, const struct http_client_request *sent,
-		     struct http_client_answer *ret_answer, struct err *err)
+		     struct http_client_answer *ret_answer, bool *ret_lost, struct err *err)
 {
 	int r = http_client_reusable(&cli->daemon) ? 0 : daemon_reach(cli, err);
 
-	return r < 0 ? r : http_client_send(&cli->daemon, sent, ret_answer, err);
+	*ret_lost = false;
+	if (r < 0)
+		return r;
+	r = http_client_send(&cli->daemon, sent, ret_answer, err);
+	*ret_lost = r == ERR_CLOSED;
+	return r;
+}
+
+/* Whether to ask again changes nothing that the first time may have changed already. */
+static bool repeats(const struct request *request)
+{
+	return !request->operation || request->operation->flags & OPERATION_REPEATS;
+}
+
+static bool may_send_again(const struct cli *cli, const struct request *request, int sent_again)
+{
+	if (request->has_body_fd || request->for_this_daemon)
+		return false;
+	return http_client_unheard(&cli->daemon) ? sent_again < RESENDS_MAX
+						 : sent_again == 0 && repeats(request);
+}
+
+int request_lost(const struct request *request, bool unheard, struct err *err)
+{
+	return err_set(err, ERR_CLOSED,
+		       "the daemon ended before it answered%s; the next command starts another",
+		       unheard || repeats(request) ? "" : ": whether this took effect is not known");
 }
 
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
@@ -182,17 +210,17 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 		.body_length = request->body_length,
 	};
 	int r = request_fields(cli, request, &list, err);
+	bool lost;
 
 	if (r < 0)
 		return r;
 	sent.field_count = list.count;
-	r = send_once(cli, &sent, ret_answer, err);
-	/* A daemon that is just ending closes connections that it never looked at. What may be repeated is:
-	 * by then there is a new one. */
-	if (r == ERR_CLOSED && !request->has_body_fd &&
-	    (!request->operation || request->operation->flags & OPERATION_REPEATS))
-		r = send_once(cli, &sent, ret_answer, err);
-	return r;
+	r = send_once(cli, &sent, ret_answer, &lost, err);
+	/* A daemon that is just ending closes connections that it never looked at. What one has heard goes to
+	 * the next once, and only if that changes nothing: it may be what ended the first. */
+	for (int sent_again = 0; lost && may_send_again(cli, request, sent_again); sent_again++)
+		r = send_once(cli, &sent, ret_answer, &lost, err);
+	return lost ? request_lost(request, http_client_unheard(&cli->daemon), err) : r;
 }
 
 int request_read_body(struct cli *cli, struct str *ret_body, struct err *err)

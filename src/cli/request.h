@@ -22,8 +22,9 @@ struct request {
 	bool has_body_fd;		   /* or bytes from a descriptor */
 	int body_fd;
 	uint64_t body_length;
-	struct str session; /* empty: the one of the environment */
-	struct str upgrade; /* the protocol that the connection is to speak from then on; empty: none */
+	struct str session;   /* empty: the one of the environment */
+	struct str upgrade;   /* the protocol that the connection is to speak from then on; empty: none */
+	bool for_this_daemon; /* and for none that comes after it */
 };
 
 /* Target and body of the command's own operation, from cli->arguments. Texts are from cli->arena. */
@@ -37,9 +38,13 @@ struct str request_session(const struct cli *cli, struct str named);
 /* The process that asks, in digits: the one that MCPX_PID names, else this one. */
 struct str request_pid(struct cli *cli);
 
-/* Sends it over a fresh or still open connection and reads the head of the answer. */
+/* Sends it over a fresh or still open connection and reads the head of the answer. A request that its daemon
+ * did not hear to its end, or that may be repeated, goes to the next daemon; else ERR_CLOSED. */
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
 		 struct err *err);
+
+/* Says that the daemon ended before it answered, and what is known of the request's effect. ERR_CLOSED. */
+int request_lost(const struct request *request, bool unheard, struct err *err);
 
 /* The same, with the whole body, of at most http.responseMax bytes; from cli->arena. */
 int request_whole(struct cli *cli, const struct request *request, unsigned *ret_status, struct str *ret_body,

@@ -914,11 +914,11 @@ static void stopping_fails_every_call(void **state)
 	call(&refused, &scene, "nobody", "echo", "{}");
 	hub_scene_stop(&scene);
 	expect_error(&running, ERR_CLOSED, MCP_OUTCOME_UNKNOWN,
-		     "server files was stopped: the hub is shutting down");
+		     "server files was stopped: mcpx is shutting down");
 	call(&late, &scene, "files", "echo", "{}");
-	expect_error(&starting, ERR_CLOSED, MCP_NOT_SENT, "server slow: the hub is shutting down");
+	expect_error(&starting, ERR_CLOSED, MCP_NOT_SENT, "server slow: mcpx is shutting down");
 	expect_error(&refused, ERR_NOT_FOUND, MCP_NOT_SENT, "nobody");
-	expect_error(&late, ERR_CLOSED, MCP_NOT_SENT, "the hub is shutting down");
+	expect_error(&late, ERR_CLOSED, MCP_NOT_SENT, "mcpx is shutting down");
 	hub_scene_close(&scene);
 	close(gate);
 }

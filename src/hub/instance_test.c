@@ -566,9 +566,9 @@ static void requests_end_at_once_when_it_is_stopped(void **state)
 	SUBJECT(&s, server_program());
 	subject_open(&s);
 	ask(&asked, s.instance, "silent");
-	instance_stop(s.instance, "the hub is shutting down");
+	instance_stop(s.instance, "mcpx is shutting down");
 	assert_int_equal(asked.done, 1);
-	assert_has(asked.message, "server files was stopped: the hub is shutting down");
+	assert_has(asked.message, "server files was stopped: mcpx is shutting down");
 	subject_end(&s);
 }
 

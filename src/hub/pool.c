@@ -107,9 +107,9 @@ void pool_stop(struct pool *pool, void (*stopped)(void *context), void *context)
 		group->held = true;
 	}
 	list_for_each(group, &pool->groups, node) {
-		group_refuse_all(group, "the hub is shutting down");
+		group_refuse_all(group, "mcpx is shutting down");
 		list_for_each(instance, &group->instances, node)
-			instance_stop(instance, "the hub is shutting down");
+			instance_stop(instance, "mcpx is shutting down");
 	}
 	list_for_each(group, &pool->groups, node) {
 		struct pool_group *held = group->held ? group : NULL;

@@ -324,10 +324,10 @@ static void stopping_ends_stubborn_servers_and_everyone_who_waits(void **state)
 	take(&waiting, group, "cwd:/b");
 	take(&starting, other, "cwd:/a");
 	stop_pool();
-	expect_failure(&waiting, ERR_CLOSED, "server files: the hub is shutting down");
-	expect_failure(&starting, ERR_CLOSED, "server files: the hub is shutting down");
+	expect_failure(&waiting, ERR_CLOSED, "server files: mcpx is shutting down");
+	expect_failure(&starting, ERR_CLOSED, "server files: mcpx is shutting down");
 	take(&late, group, "cwd:/a");
-	expect_failure(&late, ERR_CLOSED, "the hub is shutting down");
+	expect_failure(&late, ERR_CLOSED, "mcpx is shutting down");
 	/* A holder need not hurry. */
 	AWAIT(scene.stopped == 2);
 	assert_int_equal(pool_group_retry_in(other), 0);

@@ -108,7 +108,7 @@ void pool_acquire_start(struct pool_acquire *acquire, struct pool_group *group, 
 					  .owner = owner };
 	list_init(&acquire->node);
 	if (group->pool->stopping)
-		err_set(&err, ERR_CLOSED, "the hub is shutting down");
+		err_set(&err, ERR_CLOSED, "mcpx is shutting down");
 	else if (group->waiting_count >= group->pool->limits.waiting_max)
 		err_set(&err, ERR_BUSY,
 			"server %.*s: %zu calls are waiting for an instance already; try again later",

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 
+#include <poll.h>
 #include <time.h>
 
 /* Milliseconds since some moment in the past (CLOCK_MONOTONIC). */
@@ -20,6 +21,12 @@ static inline uint64_t clock_monotonic_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Between two looks at what tells nobody that it has changed. Ends early when a signal comes. */
+static inline void clock_pause_ms(uint64_t ms)
+{
+	(void)poll(NULL, 0, ms > INT32_MAX ? INT32_MAX : (int)ms);
 }
 
 #endif

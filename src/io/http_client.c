@@ -72,6 +72,14 @@ int http_client_wait(struct http_client *client, short events, uint64_t deadline
 	}
 }
 
+static bool is_local(const struct http_client *client)
+{
+	int domain = AF_UNSPEC;
+	socklen_t length = sizeof(domain);
+
+	return getsockopt(client->fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
+}
+
 int http_client_receive(struct http_client *client, char *room, size_t n, uint64_t deadline, const char *what,
 			size_t *ret_n, struct err *err)
 {
@@ -85,8 +93,10 @@ int http_client_receive(struct http_client *client, char *room, size_t n, uint64
 		}
 		if (errno == EINTR)
 			continue;
-		if (errno == ECONNRESET)
+		if (errno == ECONNRESET) {
+			client->unheard = is_local(client);
 			return err_set(err, ERR_CLOSED, "%s reset the connection", client->peer);
+		}
 		if (errno != EAGAIN)
 			return err_errno(err, "cannot read from %s", client->peer);
 		waited = http_client_wait(client, POLLIN, deadline, what, err);
@@ -408,6 +418,7 @@ int http_client_send(struct http_client *client, const struct http_client_reques
 {
 	int result = check_request(request, err);
 
+	client->unheard = true;
 	if (result < 0)
 		return result;
 	if (!http_client_reusable(client))
@@ -416,6 +427,7 @@ int http_client_send(struct http_client *client, const struct http_client_reques
 	if (result < 0)
 		return http_client_give_up(client, result);
 	client->keep_alive = result != ANSWERED_EARLY;
+	client->unheard = result == ANSWERED_EARLY;
 	result = http_client_read_head(client, request->method, ret_answer, err);
 	return result < 0 ? http_client_give_up(client, result) : 0;
 }

@@ -88,6 +88,7 @@ struct http_client {
 	uint64_t body_left;
 	struct http_chunked chunked;
 	bool keep_alive; /* both sides can go on after it */
+	bool unheard;	 /* the last request was not sent, or not read, to its end */
 };
 
 int http_client_open_unix(struct http_client *client, const char *path,
@@ -109,6 +110,14 @@ void http_client_close(struct http_client *client);
  */
 int http_client_send(struct http_client *client, const struct http_client_request *request,
 		     struct http_client_answer *ret_answer, struct err *err);
+
+/* After ERR_CLOSED from http_client_send(): the server ended before it had read the request to its end, so
+ * that it cannot have acted on the whole of it. A unix connection always tells, since Linux resets one that
+ * is closed with something unread; over TCP a false says nothing. */
+static inline bool http_client_unheard(const struct http_client *client)
+{
+	return client->unheard;
+}
 
 /* The value of a field of the answer; .p NULL when there is none. */
 static inline struct str http_client_field(const struct http_client_answer *answer, struct str name)

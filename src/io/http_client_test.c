@@ -322,6 +322,39 @@ static void test_connecting(void **state)
 	http_client_close(&client);
 }
 
+static bool lost_unheard(const struct http_client_request *request, size_t wait_for, struct str answer)
+{
+	struct script script = { .answer = answer, .wait_for = wait_for };
+	struct http_client_answer head;
+	bool unheard;
+
+	script_start(&script);
+	assert_int_equal(http_client_send(&client, request, &head, NULL), ERR_CLOSED);
+	unheard = http_client_unheard(&client);
+	script_stop(&script);
+	assert_int_equal(http_listen_unix(path, &listener, NULL), 0);
+	return unheard;
+}
+
+static void test_unheard(void **state)
+{
+	static char bytes[1 << 20]; /* more than a socket holds */
+	const struct http_client_request large = { .method = STR("POST"),
+						   .target = STR("/"),
+						   .body = str_make(bytes, sizeof(bytes)) };
+	static const struct str half = STR_INIT("HTTP/1.1 200 OK\r\nX: ");
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		assert_true(lost_unheard(&get, 0, STR("")));
+		assert_true(lost_unheard(&get, 0, half));
+		assert_true(lost_unheard(&large, 30, STR("")));
+		assert_false(lost_unheard(&get, 30, STR("")));
+		assert_false(lost_unheard(&get, 30, half));
+	}
+	close_fd(&listener);
+}
+
 static void test_time_outs(void **state)
 {
 	struct http_client_limits hasty = limits;
@@ -708,6 +741,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_request_text, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bad_requests, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_connecting, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unheard, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_time_outs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_whoever_can_tell_is_asked_while_nothing_comes, set_up,
 						tear_down),

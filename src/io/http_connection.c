@@ -215,6 +215,13 @@ static void linger_begin(struct http_connection *c)
 	c->state = CONNECTION_LINGER;
 }
 
+/* Whether another request may follow. A server that drains, and said so too late for this answer, still
+ * answers what has come; what comes later over a unix connection is left to is_parting(). */
+static bool goes_on(const struct http_connection *c)
+{
+	return !c->close_after && (!c->server->draining || c->input.n || c->peer.local);
+}
+
 /* The answer is written. True when the connection goes on. */
 static bool request_end(struct http_connection *c)
 {
@@ -222,7 +229,7 @@ static bool request_end(struct http_connection *c)
 	bool more_may_come = unread || !c->half_closed;
 
 	request_release(c);
-	if (!c->close_after && !c->server->draining) {
+	if (goes_on(c)) {
 		c->state = CONNECTION_IDLE;
 		return true;
 	}
@@ -303,6 +310,13 @@ static void keep_input(struct http_connection *c)
 	c->input = str_make(NULL, 0);
 }
 
+/* The server began to drain behind an answer that promised to go on. What the peer sends now is left unread:
+ * closing a unix connection then resets it, which says that nobody heard, behind the answer. */
+static bool is_parting(const struct http_connection *c)
+{
+	return c->server->draining && c->state == CONNECTION_IDLE && c->kept.n == 0;
+}
+
 static enum http_waiting waits_for(const struct http_connection *c)
 {
 	switch (c->state) {
@@ -357,7 +371,7 @@ static uint64_t patience(const struct http_connection *c, enum http_waiting wait
 
 	switch (waiting) {
 	case WAITING_REQUEST:
-		return limits->idle_ms;
+		return c->server->draining ? limits->linger_ms : limits->idle_ms;
 	case WAITING_HEAD:
 		return limits->header_ms;
 	case WAITING_BODY:
@@ -529,9 +543,13 @@ static void connection_ready(struct watch *watch, unsigned events)
 	 * end. All that is ready is reported again. */
 	if (c->kept.n && deferred_pending(&c->later))
 		return;
+	if (is_parting(c)) {
+		http_connection_drop(c);
+		return;
+	}
 	if ((events & WATCH_READ) && wants_input(c)) {
 		/* A hang-up is found at the end of what can be read, or reported again. */
-		while (reads++ < HTTP_READS_PER_TURN && wants_input(c) && receive(c))
+		while (reads++ < HTTP_READS_PER_TURN && wants_input(c) && !is_parting(c) && receive(c))
 			;
 		return;
 	}

@@ -5,6 +5,8 @@
 
 /* Accepting, draining, and the end of a server. */
 
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
 static struct bench bench;
 static struct http_limits limits;
 
@@ -100,7 +102,7 @@ static void test_drain(void **state)
 
 	(void)state;
 	drained_count = 0;
-	bench_start_holding(&bench, &limits, &running, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_start_holding(&bench, &limits, &running, GET);
 	peer_connect(&idle, &bench);
 	bench_settle(&bench);
 	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
@@ -124,6 +126,52 @@ static void test_drain(void **state)
 	bench_stop(&bench);
 }
 
+static void drain_behind_an_answer(struct peer *peer, const char *sent)
+{
+	drained_count = 0;
+	bench_start_holding(&bench, &limits, peer, sent);
+	bench_answer(bench.held, "one");
+	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
+	peer_expect(peer, ANSWER(3, "one"));
+}
+
+static void wait_until_drained(struct peer *peer)
+{
+	while (!drained_count)
+		bench_run(&bench);
+	peer_close(peer);
+	bench_stop(&bench);
+}
+
+/* The answer promised that the connection goes on. Who asks again is reset, and so told that nobody heard it;
+ * what had come by then is answered; and who says nothing is not waited for. */
+static void test_drain_behind_a_promise(void **state)
+{
+	struct peer peer;
+
+	(void)state;
+	drain_behind_an_answer(&peer, GET);
+	assert_int_equal(http_server_connections(bench.server), 1);
+	peer_send(&peer, STR(GET));
+	peer_read_to_end(&peer);
+	assert_true(peer.reset);
+	assert_int_equal(bench.requests, 1);
+	wait_until_drained(&peer);
+
+	drain_behind_an_answer(&peer, GET GET);
+	while (bench.requests < 2)
+		bench_run(&bench);
+	bench_answer(bench.held, "two");
+	peer_expect(&peer, LAST_ANSWER(3, "two"));
+	peer_expect_end(&peer);
+	wait_until_drained(&peer);
+
+	limits.linger_ms = 1;
+	drain_behind_an_answer(&peer, GET);
+	peer_expect_end(&peer);
+	wait_until_drained(&peer);
+}
+
 /* A socket that is made anew takes the place of the one whose name was removed. */
 static void test_another_local_listener(void **state)
 {
@@ -131,14 +179,14 @@ static void test_another_local_listener(void **state)
 	int fd;
 
 	(void)state;
-	bench_start_holding(&bench, &limits, &old, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_start_holding(&bench, &limits, &old, GET);
 	assert_int_equal(unlink(bench.path), 0);
 	assert_int_equal(http_listen_unix(bench.path, &fd, NULL), 0);
 	http_server_unlisten_local(bench.server);
 	assert_int_equal(http_server_listen(bench.server, fd, true, NULL), 0);
 	bench_answer(bench.held, "old");
 	peer_expect(&old, ANSWER(3, "old"));
-	peer_connect_and_send(&fresh, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_connect_and_send(&fresh, &bench, GET);
 	bench_run(&bench);
 	bench_answer(bench.held, "fresh");
 	peer_expect(&fresh, ANSWER(5, "fresh"));
@@ -167,8 +215,8 @@ static void test_drain_ends_by_force(void **state)
 	(void)state;
 	drained_count = 0;
 	limits.linger_ms = 1;
-	bench_start_holding(&bench, &limits, &peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	peer_connect_and_send(&other, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_start_holding(&bench, &limits, &peer, GET);
+	peer_connect_and_send(&other, &bench, GET);
 	while (bench.requests < 2)
 		bench_run(&bench);
 	http_server_drain(bench.server, limits.idle_ms, count_drained, &bench);
@@ -218,7 +266,7 @@ static void test_free_when_the_grace_is_over(void **state)
 
 	(void)state;
 	bench_start(&bench, &limits, hold_and_free);
-	peer_connect_and_send(&peer, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_connect_and_send(&peer, &bench, GET);
 	bench_run(&bench);
 	http_server_drain(bench.server, 1, count_drained, &bench);
 	while (bench.server)
@@ -236,7 +284,7 @@ static void test_drain_refuses_incomplete(void **state)
 	drained_count = 0;
 	bench_start_holding(&bench, &limits, &half,
 			    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
-	peer_connect_and_send(&whole, &bench, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	peer_connect_and_send(&whole, &bench, GET);
 	while (bench.requests < 2)
 		bench_run(&bench);
 	peer_connect_and_send(&head, &bench, "GET / HT");
@@ -270,7 +318,7 @@ static void test_free_with_open_requests(void **state)
 	struct peer peer, other;
 
 	(void)state;
-	bench_start_holding(&bench, &limits, &peer, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+	bench_start_holding(&bench, &limits, &peer, GET);
 	peer_connect(&other, &bench);
 	bench_settle(&bench);
 	http_server_free(&bench.server);
@@ -300,6 +348,7 @@ int main(void)
 		cmocka_unit_test_setup(test_out_of_descriptors, set_up),
 		cmocka_unit_test_setup(test_another_local_listener, set_up),
 		cmocka_unit_test_setup(test_drain, set_up),
+		cmocka_unit_test_setup(test_drain_behind_a_promise, set_up),
 		cmocka_unit_test_setup(test_drain_ends_by_force, set_up),
 		cmocka_unit_test_setup(test_free_when_the_grace_is_over, set_up),
 		cmocka_unit_test_setup(test_drain_refuses_incomplete, set_up),

@@ -97,6 +97,7 @@ void http_stream_end(struct http_stream *stream)
 	if (c->minor == 1 && !c->head_only)
 		http_output_send(c, &(struct iovec){ (char *)"0\r\n\r\n", 5 }, 1, false);
 	c->stream = NULL;
+	c->close_after = c->close_after || c->server->draining;
 	http_connection_answered(c);
 }
 

@@ -1,10 +1,10 @@
 #include "base/base.h"
 #include "io/files.h"
+#include "io/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -90,7 +90,7 @@ int file_lock_within(int fd, uint64_t wait_ms)
 			return ERR_IO;
 		if (waited >= wait_ms)
 			return ERR_BUSY;
-		(void)poll(NULL, 0, LOCK_STEP_MS);
+		clock_pause_ms(LOCK_STEP_MS);
 	}
 }
 

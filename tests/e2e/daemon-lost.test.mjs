@@ -128,6 +128,55 @@ test('a command that comes while the daemon ends starts another when it has ende
 	assert.equal((await daemon.child.finished).status, 0);
 });
 
+test('a call that a killed daemon had heard is not made again, and its caller is told what is not known', async (t) => {
+	const { scratch, daemon } = await daemonWith(t);
+	scratch.atEnd(() => run(scratch, ['stop']));
+	const calls = [run(scratch, ['call', 'scripted.sleep', 'ms=600000']), run(scratch, ['call', '--json', 'scripted.sleep', 'ms=600000'])];
+	await untilCalls(daemon.socket, 2);
+	daemon.child.kill('SIGKILL');
+	const [text, json] = await Promise.all(calls);
+	const message = 'the daemon ended before it answered: whether this took effect is not known; the next command starts another';
+	assert.deepEqual([text.status, text.stdout, text.stderr], [1, '', `mcpx: ${message}\n`]);
+	assert.deepEqual([json.status, JSON.parse(json.stdout)], [1, { error: message }]);
+	assert.equal((await run(scratch, ['call', 'scripted.echo', 'text=next'])).stdout, 'next\n');
+});
+
+test('no call is lost to an orderly stop, however often', async (t) => {
+	const { scratch, daemon } = await daemonWith(t);
+	await untilWarm(daemon.socket);
+	let stopping = true;
+	const caller = async () => {
+		for (let i = 0; stopping; i++) {
+			const { status, stdout, stderr } = await run(scratch, ['call', 'scripted.echo', `text=${i}`]);
+			assert.deepEqual([status, stdout, stderr], [0, `${i}\n`, '']);
+		}
+	};
+	const stops = async () => {
+		for (let i = 0; i < 10; i++) {
+			assert.equal((await run(scratch, ['stop'])).status, 0);
+			await run(scratch, ['call', 'scripted.echo', 'text=up']);
+		}
+		stopping = false;
+	};
+	await Promise.all([stops(), caller(), caller(), caller()]);
+	await run(scratch, ['stop']);
+});
+
+// As one that is just starting does.
+test('a daemon that does not listen yet is waited for by who may not start one', async (t) => {
+	const { scratch, daemon } = await daemonWith(t);
+	halt(scratch, daemon.pid);
+	fs.rmSync(daemon.socket);
+	const patience = '--autostart-ping-timeout=30s';
+	const asked = [run(scratch, ['health', '--json', patience]), run(scratch, ['call', 'scripted.echo', 'text=up', patience, '--daemon-autostart=false'])];
+	assert.match((await run(scratch, ['health', '--autostart-ping-timeout=100ms'])).stderr, /holds .* but does not answer/);
+	process.kill(daemon.pid, 'SIGCONT');
+	const [health, call] = await Promise.all(asked);
+	assert.equal(JSON.parse(health.stdout).pid, daemon.pid);
+	assert.deepEqual([call.stdout, call.stderr], ['up\n', '']);
+	assert.equal((await daemon.stop()).status, 0);
+});
+
 // As a killed one is for a moment: the kernel shows none of its descriptors any more, and has not given its lock back yet.
 test('a lock that nobody is seen to hold is waited for', async (t) => {
 	const { scratch, daemon, file } = await daemonWith(t);
