@@ -14,7 +14,7 @@ const paths = Object.freeze({
 	cwd: host.env('MCPX_CWD') || host.cwd(),
 	entry: host.env('MCPX_ENTRY'),
 	client: host.env('MCPX_CLIENT'),
-	config: host.env('MCPX_CONFIG_PATH'),
+	config: host.env('MCPX_CONFIG_PATH') || undefined,
 	scriptDirs: (host.env('MCPX_SCRIPT_DIRS') ?? '').split(':').filter(Boolean),
 });
 

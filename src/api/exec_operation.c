@@ -391,6 +391,7 @@ static void start_run(struct exec_operation *op, struct str client)
 		.env = api->hub->environment.entries,
 		.socket = api->places->socket,
 		.artifacts = options->directory,
+		.config_path = config_nearest_file(api->hub->config),
 		.capture_console = options->capture_console,
 	};
 

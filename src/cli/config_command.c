@@ -21,21 +21,18 @@ enum {
 static int show_path(struct cli *cli)
 {
 	_cleanup_buf_ struct buf out = { 0 };
-	const struct config *config = cli->config;
-	size_t at = 0;
+	struct str nearest = config_nearest_file(cli->config);
 	struct err err;
 
-	while (at < config->source_count && !config->sources[at].loaded)
-		at++;
-	if (at == config->source_count) {
+	if (!nearest.n) {
 		err_set(&err, ERR_NOT_FOUND,
 			"there is no configuration file; `mcpx config --sources` lists where they are looked for");
 		return cli_fail(cli, &err);
 	}
 	if (cli_wants_json(cli))
-		return show_member(cli, STR("path"), config->sources[at].path);
+		return show_member(cli, STR("path"), nearest);
 	buf_init(&out, SHOW_MAX);
-	terminal_append(&cli->out, &out, config->sources[at].path);
+	terminal_append(&cli->out, &out, nearest);
 	buf_append_char(&out, '\n');
 	return show_buf(cli, &out);
 }

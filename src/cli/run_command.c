@@ -362,6 +362,8 @@ static int run_script(struct cli *cli, struct exec_spec *spec)
 	spec->session = shared_session(cli);
 	spec->parent_session = environment_get(&cli->environment, STR("MCPX_PARENT_SESSION_ID"));
 	spec->pid = request_pid(cli);
+	spec->config_path = config_nearest_file(cli->config);
+	spec->script_directories = script_search_path(&cli->environment, cli->cwd, &cli->arena);
 	return run_on_loop(&run, spec);
 }
 

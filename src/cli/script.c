@@ -28,54 +28,81 @@ static bool is_file(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-struct search {
-	struct str name;
-	struct arena *arena;
-	struct script *script;
-	struct err *err;
-};
+/* -- where ----------------------------------------------------------------------------------------------- */
 
-/* 1, 0 or ERR_INVALID, as script_find(). */
-static int look_in(const struct search *search, struct str directory, struct str below)
+static void add_directory(struct script_directories *list, struct str above, struct str below,
+			  struct arena *arena)
 {
-	struct str stem = arena_printf(search->arena, "%.*s%.*s/%.*s", STR_ARG(directory), STR_ARG(below),
-				       STR_ARG(search->name));
-	struct str ts = arena_concat(search->arena, stem, STR(".ts"), STR(""));
-	struct str js = arena_concat(search->arena, stem, STR(".js"), STR(""));
-	bool has_ts = is_file(ts.p), has_js = is_file(js.p);
-
-	if (has_ts && has_js)
-		return err_set(search->err, ERR_INVALID,
-			       "both %s and %s are there: name one of them with its path", ts.p, js.p);
-	if (!has_ts && !has_js)
-		return 0;
-	search->script->path = has_ts ? ts : js;
-	return 1;
+	list->paths[list->count++] = arena_concat(arena, above, below, STR(""));
 }
 
-static int look_upwards(const struct search *search, struct str directory)
+static void add_upwards(struct script_directories *list, struct str directory, struct arena *arena)
 {
-	for (;;) {
-		size_t slash = str_find_last_char(directory, '/');
-		int r = look_in(search, directory, STR("/.mcpx/scripts"));
+	size_t slash;
 
-		if (r == 0)
-			r = look_in(search, directory, STR("/.config/mcpx/scripts"));
-		if (r || slash == STR_NONE)
-			return r;
+	do {
+		add_directory(list, directory, STR("/.mcpx/scripts"), arena);
+		add_directory(list, directory, STR("/.config/mcpx/scripts"), arena);
+		slash = str_find_last_char(directory, '/');
 		directory = str_slice(directory, 0, slash);
-	}
+	} while (slash != STR_NONE);
 }
 
-static int look_at_the_users(const struct search *search, const struct environment *environment)
+struct script_directories script_directories(const struct environment *environment, struct str cwd,
+					     struct arena *arena)
 {
 	struct str xdg = environment_get(environment, STR("XDG_CONFIG_HOME"));
 	struct str home = environment_get(environment, STR("HOME"));
-	int r = str_starts_with(xdg, STR("/")) ? look_in(search, xdg, STR("/mcpx/scripts")) : 0;
+	struct script_directories list = { 0 };
+	size_t levels = 1;
 
-	if (r == 0 && str_starts_with(home, STR("/")))
-		r = look_in(search, home, STR("/.config/mcpx/scripts"));
-	return r;
+	for (size_t i = 0; i < cwd.n; i++)
+		levels += cwd.p[i] == '/';
+	list.paths = arena_array(arena, struct str, 2 * levels + 2);
+	add_upwards(&list, str_eq(cwd, STR("/")) ? STR("") : cwd, arena);
+	if (str_starts_with(xdg, STR("/")))
+		add_directory(&list, xdg, STR("/mcpx/scripts"), arena);
+	if (str_starts_with(home, STR("/")))
+		add_directory(&list, home, STR("/.config/mcpx/scripts"), arena);
+	return list;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+struct str script_search_path(const struct environment *environment, struct str cwd, struct arena *arena)
+{
+	struct script_directories list = script_directories(environment, cwd, arena);
+	struct str all = STR("");
+
+	for (size_t i = 0; i < list.count; i++)
+		if (is_directory(list.paths[i].p) && str_find_char(list.paths[i], ':') == STR_NONE)
+			all = all.n ? arena_concat(arena, all, STR(":"), list.paths[i]) : list.paths[i];
+	return all;
+}
+
+/* -- which ----------------------------------------------------------------------------------------------- */
+
+/* 1, 0 or ERR_INVALID, as script_find(). */
+static int look_in(struct str directory, struct str name, struct script *script, struct arena *arena,
+		   struct err *err)
+{
+	struct str stem = arena_concat(arena, directory, STR("/"), name);
+	struct str ts = arena_concat(arena, stem, STR(".ts"), STR(""));
+	struct str js = arena_concat(arena, stem, STR(".js"), STR(""));
+	bool has_ts = is_file(ts.p), has_js = is_file(js.p);
+
+	if (has_ts && has_js)
+		return err_set(err, ERR_INVALID, "both %s and %s are there: name one of them with its path",
+			       ts.p, js.p);
+	if (!has_ts && !has_js)
+		return 0;
+	script->path = has_ts ? ts : js;
+	return 1;
 }
 
 /* A name becomes part of paths: nothing that leads elsewhere, and no hidden file. */
@@ -87,8 +114,8 @@ static bool name_is_plain(struct str name)
 int script_find(struct script *script, struct str word, const struct environment *environment, struct str cwd,
 		struct arena *arena, struct err *err)
 {
-	const struct search search = { word, arena, script, err };
-	int r;
+	struct script_directories list;
+	int r = 0;
 
 	if (script_word_is_path(word)) {
 		struct str path = arena_copy(arena, word);
@@ -100,8 +127,10 @@ int script_find(struct script *script, struct str word, const struct environment
 	}
 	if (!name_is_plain(word))
 		return 0;
-	r = look_upwards(&search, str_eq(cwd, STR("/")) ? STR("") : cwd);
-	return r ? r : look_at_the_users(&search, environment);
+	list = script_directories(environment, cwd, arena);
+	for (size_t i = 0; i < list.count && r == 0; i++)
+		r = look_in(list.paths[i], word, script, arena, err);
+	return r;
 }
 
 /* -- why there is none ----------------------------------------------------------------------------------- */

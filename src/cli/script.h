@@ -20,6 +20,17 @@ struct script {
 	struct str path;
 };
 
+/* Where names are looked up: absolute, nearest first, whether they are there or not. */
+struct script_directories {
+	struct str *paths; /* followed by a NUL each */
+	size_t count;
+};
+struct script_directories script_directories(const struct environment *environment, struct str cwd,
+					     struct arena *arena);
+
+/* Those that are there, with colons between them. One with a colon in its own name is left out. */
+struct str script_search_path(const struct environment *environment, struct str cwd, struct arena *arena);
+
 /* Whether the word ends as the files of scripts do. */
 bool script_has_extension(struct str word);
 

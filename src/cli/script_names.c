@@ -1,6 +1,8 @@
 #include "base/base.h"
 #include "cli/script_names.h"
 
+#include "cli/script.h"
+
 #include <dirent.h>
 
 struct listing {
@@ -29,10 +31,9 @@ static struct str script_name(struct str file)
 	return str_make(NULL, 0);
 }
 
-static void list_directory(struct listing *listing, struct str directory, struct str below)
+static void list_directory(struct listing *listing, struct str directory)
 {
-	struct str path = arena_concat(listing->arena, directory, below, STR(""));
-	DIR *handle = opendir(path.p);
+	DIR *handle = opendir(directory.p);
 	const struct dirent *entry;
 
 	while (handle && listing->count < SCRIPT_NAMES_MAX && (entry = readdir(handle))) {
@@ -40,8 +41,8 @@ static void list_directory(struct listing *listing, struct str directory, struct
 
 		if (!name.n || is_listed(listing, name))
 			continue;
-		file = arena_concat(listing->arena, path, STR("/"), file);
-		name = str_slice(file, path.n + 1, name.n);
+		file = arena_concat(listing->arena, directory, STR("/"), file);
+		name = str_slice(file, directory.n + 1, name.n);
 		listing->names[listing->count++] = name;
 		listing->found(listing->owner, name, file);
 	}
@@ -49,29 +50,13 @@ static void list_directory(struct listing *listing, struct str directory, struct
 		closedir(handle);
 }
 
-static void list_upwards(struct listing *listing, struct str directory)
-{
-	size_t slash;
-
-	do {
-		list_directory(listing, directory, STR("/.mcpx/scripts"));
-		list_directory(listing, directory, STR("/.config/mcpx/scripts"));
-		slash = str_find_last_char(directory, '/');
-		directory = str_slice(directory, 0, slash);
-	} while (slash != STR_NONE);
-}
-
 void script_names(const struct environment *environment, struct str cwd, struct arena *arena,
 		  script_name_found *found, void *owner)
 {
+	struct script_directories list = script_directories(environment, cwd, arena);
 	struct listing listing = { .arena = arena, .found = found, .owner = owner };
-	struct str xdg = environment_get(environment, STR("XDG_CONFIG_HOME"));
-	struct str home = environment_get(environment, STR("HOME"));
 
 	listing.names = arena_array(arena, struct str, SCRIPT_NAMES_MAX);
-	list_upwards(&listing, str_eq(cwd, STR("/")) ? STR("") : cwd);
-	if (str_starts_with(xdg, STR("/")))
-		list_directory(&listing, xdg, STR("/mcpx/scripts"));
-	if (str_starts_with(home, STR("/")))
-		list_directory(&listing, home, STR("/.config/mcpx/scripts"));
+	for (size_t i = 0; i < list.count; i++)
+		list_directory(&listing, list.paths[i]);
 }

@@ -105,6 +105,39 @@ static void test_two_in_one_place_are_refused(void **state)
 	expect_found(f, "tour", "work/below/.mcpx/scripts/tour.ts");
 }
 
+/* What a script is told of where names are looked up: what is there, nearest first. */
+static void test_the_search_path_has_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct arena *arena = &f->scratch.arena;
+	struct str work = scratch_path(&f->scratch, "work/below");
+
+	assert_int_equal(script_search_path(&f->environment, work, arena).n, 0);
+	write_script(f, "home/.config/mcpx/scripts/tour.js");
+	write_script(f, "work/.mcpx/scripts/tour.js");
+	write_script(f, "work/below/.config/mcpx/scripts/tour.js");
+	write_script(f, "xdg/mcpx/scripts"); /* no directory */
+	assert_string_equal(
+		script_search_path(&f->environment, work, arena).p,
+		arena_printf(
+			arena,
+			"%s/work/below/.config/mcpx/scripts:%s/work/.mcpx/scripts:%s/home/.config/mcpx/scripts",
+			f->scratch.root.p, f->scratch.root.p, f->scratch.root.p)
+			.p);
+}
+
+/* Colons stand between the directories. */
+static void test_the_search_path_leaves_out_what_it_cannot_say(void **state)
+{
+	struct fixture *f = *state;
+	struct arena *arena = &f->scratch.arena;
+
+	write_script(f, "a:b/.mcpx/scripts/tour.js");
+	write_script(f, ".mcpx/scripts/tour.js");
+	assert_string_equal(script_search_path(&f->environment, scratch_path(&f->scratch, "a:b"), arena).p,
+			    scratch_path(&f->scratch, ".mcpx/scripts").p);
+}
+
 static void test_paths_are_taken_as_they_are(void **state)
 {
 	static const char *const names[] = { "a.ts", "b.mts", "c.js" };
@@ -173,6 +206,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_nearest_wins, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_two_in_one_place_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_search_path_has_what_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_search_path_leaves_out_what_it_cannot_say, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_paths_are_taken_as_they_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_what_is_no_script, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_name_with_a_nul_is_none, setup, teardown),

@@ -14,15 +14,12 @@ enum {
 /* The nearest of the files, and what tells whether they all are what was read. */
 static void daemon_write_config(const struct daemon *daemon, struct json_writer *w)
 {
-	const struct config *config = daemon->config;
+	struct str nearest = config_nearest_file(daemon->config);
 
-	for (size_t i = 0; i < config->source_count; i++)
-		if (config->sources[i].loaded) {
-			json_member_str(w, STR("configPath"), config->sources[i].path);
-			break;
-		}
+	if (nearest.n)
+		json_member_str(w, STR("configPath"), nearest);
 	json_write_key(w, STR("configHash"));
-	json_write_strf(w, "%016llx", (unsigned long long)config_hash(config));
+	json_write_strf(w, "%016llx", (unsigned long long)config_hash(daemon->config));
 }
 
 int daemon_write_info(struct daemon *daemon, struct err *err)

@@ -157,6 +157,8 @@ static const char *const *script_environment(struct exec_process *process)
 		{ STR("MCPX_PID"), spec->pid },
 		{ STR("MCPX_RUNTIME"), exec_runtime_name(process->run->runtime) },
 		{ STR("MCPX_CLIENT"), prepared->client },
+		{ STR("MCPX_CONFIG_PATH"), spec->config_path },
+		{ STR("MCPX_SCRIPT_DIRS"), spec->script_directories },
 		{ STR("MCPX_ENTRY"), prepared->names.path },
 		{ STR("MCPX_ENTRY_NAME"), prepared->names.shown },
 		{ STR("MCPX_ENTRY_OFFSET"), arena_printf(arena, "%zu", prepared->offset) },
@@ -359,6 +361,8 @@ static void copy_spec(struct exec_process *process, const struct exec_spec *spec
 	copy->variables = copy_strings(arena, spec->variables, spec->variable_count);
 	copy->socket = arena_copy(arena, spec->socket);
 	copy->parent_session = arena_copy(arena, spec->parent_session);
+	copy->config_path = arena_copy(arena, spec->config_path);
+	copy->script_directories = arena_copy(arena, spec->script_directories);
 	copy->pid = arena_copy(arena, spec->pid);
 	copy->artifacts = arena_copy(arena, spec->artifacts);
 }

@@ -79,8 +79,10 @@ struct exec_spec {
 	struct str session;	   /* "exec-<run id>" when empty */
 	struct str parent_session; /* the one that the caller is part of; may be empty */
 	struct str pid;		   /* the caller's process, in digits; empty: then the script's own counts */
-	struct str run_id;	   /* 16 hexadecimal digits; made when empty */
-	bool capture_console;	   /* console.warn() and the like become log records */
+	struct str config_path;	   /* the nearest configuration file, for the script to know */
+	struct str script_directories; /* where names of scripts are looked up, with colons; for the same */
+	struct str run_id;	       /* 16 hexadecimal digits; made when empty */
+	bool capture_console;	       /* console.warn() and the like become log records */
 	struct exec_limits limits;
 };
 

@@ -27,6 +27,14 @@ void config_free(struct config **config)
 	free_ptr(config);
 }
 
+struct str config_nearest_file(const struct config *config)
+{
+	for (size_t i = 0; i < config->source_count; i++)
+		if (config->sources[i].loaded)
+			return config->sources[i].path;
+	return STR("");
+}
+
 static void loader_init(struct config_loader *l, struct config *config, const struct settings *set,
 			const struct environment *environment, struct str cwd)
 {

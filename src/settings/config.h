@@ -115,6 +115,9 @@ const struct config_source *config_appeared(const struct config *config);
 
 void config_free(struct config **config);
 
+/* The path of the nearest file that was loaded; empty when there is none. */
+struct str config_nearest_file(const struct config *config);
+
 /* Whether a file's contents differ from what was loaded. Looks at sizes and times first, reads only what
  * those say may have changed. */
 bool config_changed(const struct config *config, const struct settings *set);

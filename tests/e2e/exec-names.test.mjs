@@ -1,7 +1,10 @@
 // What a script finds without an import, in both runtimes.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { test } from 'node:test';
+import { run, runJson } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
+import { newHome } from '../lib/home.mjs';
 import { get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
@@ -229,4 +232,23 @@ inBoth('a value that JSON cannot say is said as well as can be, or refused', asy
 	assert.deepEqual([nothing.exitCode, 'result' in nothing], [0, false]);
 	assert.equal((await exec('return null')).result, null);
 	assert.match((await exec('throw "a string"')).error, /^Error: threw a string/);
+});
+
+inBoth('the daemon tells a script where its configuration is', async ({ scratch, exec }) => {
+	const { cwd, config, scriptDirs } = (await exec('return paths')).result;
+	assert.deepEqual({ cwd, config, scriptDirs }, { cwd: scratch.home, config: scratch.path('config.json'), scriptDirs: [] });
+});
+
+test('a command tells its script which configuration and which directories of scripts there are', async (t) => {
+	const scratch = newHome(t);
+	scratch.write('.mcpx/scripts/where.ts', 'export default () => paths;');
+	const here = await runJson(scratch, ['run', 'where']);
+	assert.deepEqual([here.config, here.scriptDirs], [scratch.path('config.json'), [scratch.path('.mcpx/scripts')]]);
+	// Without any, whatever a run around it was told.
+	const bare = { cwd: scratch.env.TMPDIR, env: { MCPX_CONFIG: '', HOME: '/nowhere', MCPX_CONFIG_PATH: '/outer', MCPX_SCRIPT_DIRS: '/outer' } };
+	fs.rmSync(scratch.path('.mcpx'), { recursive: true });
+	scratch.atEnd(() => run(scratch, ['stop'], bare));
+	const nothing = await runJson(scratch, ['exec', 'return paths'], bare);
+	assert.equal('config' in nothing, false);
+	assert.deepEqual(nothing.scriptDirs, []);
 });
