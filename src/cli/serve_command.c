@@ -35,11 +35,17 @@ struct serve {
 	struct in_flight flight;
 	struct buf kept; /* of the client, and for the next daemon */
 	bool again;	 /* not the first daemon */
+	size_t replayed; /* bytes of the handshake that are still to be sent again */
 };
 
 static void serve_sent(void *context, struct str bytes)
 {
-	in_flight_up(&((struct serve *)context)->flight, bytes);
+	struct serve *serve = context;
+	size_t replayed = size_min(serve->replayed, bytes.n);
+
+	/* The client was answered when it said this itself. */
+	serve->replayed -= replayed;
+	in_flight_up(&serve->flight, str_from(bytes, replayed));
 }
 
 static void serve_received(void *context, struct str bytes)
@@ -78,6 +84,7 @@ static int serve_pump(struct serve *serve, int fd, struct str first, enum pump_e
 	static const struct str changed =
 		STR_INIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n");
 	bool replay = serve->again && serve->flight.opening.n && !buf_failed(&serve->flight.opening);
+	int r;
 	struct str opening = replay ? buf_str(&serve->flight.opening) : STR("");
 	_cleanup_buf_ struct buf ahead = { .max = SIZE_MAX };
 	struct pump_options options = {
@@ -97,7 +104,11 @@ static int serve_pump(struct serve *serve, int fd, struct str first, enum pump_e
 	buf_append(&ahead, buf_str(&serve->kept));
 	options.ahead = buf_str(&ahead);
 	buf_clear(&serve->kept, PUMP_PIECE);
-	return pump_run(&options, ret_end, err);
+	serve->replayed = opening.n;
+	r = pump_run(&options, ret_end, err);
+	if (r == 0)
+		buf_drop(&serve->kept, serve->replayed);
+	return r;
 }
 
 /* -- from one to the next -------------------------------------------------------------------------------- */

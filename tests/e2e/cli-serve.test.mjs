@@ -1,6 +1,8 @@
 // `mcpx serve` as a pipe: nothing lost, nothing cut off, and an orderly end.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
 import { test } from 'node:test';
 import { run, runJson, start } from '../lib/command.mjs';
 import { newHome } from '../lib/home.mjs';
@@ -112,6 +114,52 @@ test('what a client was saying when the daemon ended is not said by halves to th
 	assert.equal((await answer(2)).result.content[0].text, 'whole');
 	child.stdin.end();
 	assert.equal((await child.finished).status, 0);
+});
+
+// Stands where the daemon was, and ends each channel when it has read so much of it.
+async function fakeDaemon(t, socket, enough) {
+	fs.rmSync(socket, { force: true });
+	const server = net.createServer((peer) => {
+		let text = '';
+		peer.on('error', () => {});
+		peer.on('data', (data) => {
+			if (text === '') peer.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: mcpx-stdio\r\nConnection: Upgrade\r\n\r\n');
+			text += data;
+			if (text.length - text.indexOf('\r\n\r\n') - 4 >= enough) peer.destroy();
+		});
+	});
+	t.after(() => server.close());
+	server.listen(socket);
+	await once(server, 'listening');
+	const heard = once(server, 'connection').then(([peer]) => once(peer, 'close'));
+	return { heard, end: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+test('a handshake that is said again is not answered again, wherever the next daemon ends', async (t) => {
+	const scratch = newHome(t);
+	const { child, say, seen, answer } = client(scratch);
+	say(hello);
+	await answer(0);
+	for (const [i, enough] of [0, 1, hello.length, hello.length + 1].entries()) {
+		// A client that was told of its request knows that the daemon has ended.
+		say(call(`under way ${i}`, 'scripted__sleep', { ms: 600_000 }) + call(`quick ${i}`, 'scripted__echo', { text: 'x' }));
+		await answer(`quick ${i}`);
+		process.kill(await daemonPid(scratch), 'SIGKILL');
+		assert.match((await answer(`under way ${i}`)).error.message, /the daemon ended/);
+		const fake = await fakeDaemon(t, scratch.path(scratch.files(/\.sock$/)[0]), enough);
+		say(call(`lost ${i}`, 'scripted__echo', { text: 'x' }));
+		await fake.heard;
+		await fake.end();
+		// What was not sent yet goes to the daemon after it.
+		const { error, result } = await answer(`lost ${i}`);
+		assert.ok(error ? error.message.includes('the daemon ended') : enough <= hello.length && result);
+		say(call(`next ${i}`, 'scripted__echo', { text: 'whole' }));
+		assert.equal((await answer(`next ${i}`)).result.content[0].text, 'whole');
+	}
+	assert.equal(seen.filter(({ id }) => id === 0).length, 1);
+	child.stdin.end();
+	assert.deepEqual((({ status, stderr }) => [status, stderr])(await child.finished), [0, '']);
+	await run(scratch, ['stop']);
 });
 
 test('without autostart a client ends after its daemon, with a word', async (t) => {
