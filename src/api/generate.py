@@ -41,14 +41,17 @@ def input_row(operation, name, spec):
         fail(operation, f"input {name} is not known by the name {tool_name} that its tool lists")
     if shown != tool_name and kind != "string":
         fail(operation, f"input {name} is no string, so its tool cannot take a list of them")
+    required = spec.get("required", False)
+    if required not in (False, True, "tool"):
+        fail(operation, f"input {name}: required is true, or tool")
     minimum = spec.get("minimum")
     value = spec.get("value", "N" if kind in ("integer", "number") else re.sub("([A-Z])", r"_\1", name).upper())
     return (
         f"\t{{ {text(name)}, {{ {', '.join(aliases) if aliases else '{ NULL, 0 }'} }},\n"
-        f"\t  {text(tool_name)}, {str(shown != tool_name).lower()},\n"
+        f"\t  {text(tool_name)}, {str(shown != tool_name).lower()}, {str(bool(required)).lower()},\n"
         f"\t  {text(spec['description'])}, {text('|'.join(spec.get('enum', [])))}, {text(value)},\n"
         f"\t  INPUT_{PLACES[place]}, INPUT_{kind.upper()}, INPUT_{COMMANDS[spec.get('cli', 'flag')]},\n"
-        f"\t  {str(spec.get('required', False)).lower()}, {str(minimum is not None).lower()}, {minimum or 0} }},\n"
+        f"\t  {str(required is True).lower()}, {str(minimum is not None).lower()}, {minimum or 0} }},\n"
     )
 
 

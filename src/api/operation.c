@@ -140,9 +140,10 @@ static void write_required(const struct operation *operation, int place, struct 
 	bool any = false;
 
 	for (size_t i = 0; i < operation->input_count; i++) {
-		struct str name = name_for(&operation->inputs[i], place);
+		const struct operation_input *input = &operation->inputs[i];
+		struct str name = name_for(input, place);
 
-		if (!operation->inputs[i].required || !name.n)
+		if (!(place == FOR_TOOL ? input->tool_required : input->required) || !name.n)
 			continue;
 		if (!any) {
 			json_write_key(w, STR("required"));

@@ -40,6 +40,7 @@ struct operation_input {
 	struct str aliases[2]; /* empty: none */
 	struct str tool_name;  /* what the MCP tool lists it as; empty: not at all */
 	bool tool_list;	       /* ... and as an array of strings */
+	bool tool_required;    /* ... and as one that must be given */
 	struct str description;
 	struct str choices; /* the words of an enum, with "|" between them; empty: free */
 	struct str value;   /* what stands for it in the help: "FILE" */

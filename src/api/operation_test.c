@@ -143,6 +143,29 @@ static void a_tool_tells_what_it_takes(void **state)
 	assert_false(json_bool_or(json_pointer(tool, STR("/annotations/openWorldHint")), true));
 }
 
+/* POST /v1/exec takes a file as well; the tool has nothing but the source. */
+static void a_tool_may_need_what_the_route_does_not(void **state)
+{
+	_cleanup_json_ struct json_doc tool_doc = { 0 }, api_doc = { 0 };
+	_cleanup_buf_ struct buf tool = { 0 }, api = { 0 };
+	const struct json *body;
+	struct json_writer w;
+
+	(void)state;
+	buf_init(&tool, SIZE_MAX);
+	json_writer_init(&w, &tool, false);
+	operation_write_input_schema(&operations[OPERATION_EXEC], &w);
+	assert_true(
+		str_eq(json_str(json_pointer(parsed(&tool_doc, &tool), STR("/required/0"))), STR("source")));
+	buf_init(&api, SIZE_MAX);
+	json_writer_init(&w, &api, false);
+	operation_write_openapi(&w, STR("1.2.3"));
+	body = json_pointer(parsed(&api_doc, &api),
+			    STR("/paths/~1v1~1exec/post/requestBody/content/application~1json/schema"));
+	assert_non_null(json_pointer(body, STR("/properties/source")));
+	assert_null(json_get(body, STR("required")));
+}
+
 static void a_tool_lists_its_own_names_for_its_inputs(void **state)
 {
 	_cleanup_json_ struct json_doc call_doc = { 0 }, types_doc = { 0 };
@@ -219,6 +242,7 @@ int main(void)
 		cmocka_unit_test(inputs_have_aliases),
 		cmocka_unit_test(tools_are_found_by_name),
 		cmocka_unit_test(a_tool_tells_what_it_takes),
+		cmocka_unit_test(a_tool_may_need_what_the_route_does_not),
 		cmocka_unit_test(a_tool_lists_its_own_names_for_its_inputs),
 		cmocka_unit_test(what_is_for_the_command_line_alone_is_in_no_schema),
 		cmocka_unit_test(openapi_has_every_route),
