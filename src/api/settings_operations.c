@@ -25,18 +25,13 @@ void api_settings_list(struct api_call *call)
 	api_answer_written(call, &out);
 }
 
-/* The setting that the call is about; answers 404 itself, with the closest name. */
+/* The setting that the call is about; answers 404 itself. */
 static bool find_setting(struct api_call *call, enum setting *ret_setting)
 {
-	struct str path = api_input_str(call, STR("path"));
-	struct str near;
 	struct err err;
 
-	if (setting_find(path, ret_setting))
+	if (setting_named(api_input_str(call, STR("path")), ret_setting, &err) == 0)
 		return true;
-	near = setting_suggestion(path);
-	err_set(&err, ERR_NOT_FOUND, "there is no setting \"%.*s\"%s%.*s%s", STR_ARG(path),
-		near.n ? "; did you mean " : "", STR_ARG(near), near.n ? "?" : "");
 	api_answer_error(call, &err);
 	return false;
 }

@@ -241,19 +241,14 @@ static int show_one(struct cli *cli, enum setting setting)
 
 int command_settings_get(struct cli *cli)
 {
-	struct str path = argument_text(&cli->arguments, STR("path")), near;
 	enum setting setting;
 	struct err err;
 
 	if (argument_bool(&cli->arguments, STR("daemon")))
 		return command_operation(cli);
-	if (setting_find(path, &setting))
-		return show_one(cli, setting);
-	near = setting_suggestion(path);
-	err_set(&err, ERR_NOT_FOUND, "there is no setting %s%s%.*s%s", QUOTE(path),
-		near.n ? "; did you mean " : "", STR_ARG(near),
-		near.n ? "?" : "; `mcpx settings list --plumbing` has them all");
-	return cli_fail(cli, &err);
+	if (setting_named(argument_text(&cli->arguments, STR("path")), &setting, &err) < 0)
+		return cli_fail(cli, &err);
+	return show_one(cli, setting);
 }
 
 /* -- set ------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "settings/registry.h"
+#include "base/quote.h"
 #include "text/nearest.h"
 
 bool setting_words_have(const struct setting_words *words, struct str word)
@@ -68,7 +69,8 @@ static struct str path_that_ends_in(struct str name)
 	return STR("");
 }
 
-struct str setting_suggestion(struct str path)
+/* Empty when no path looks like it. */
+static struct str setting_suggestion(struct str path)
 {
 	struct nearest nearest;
 
@@ -76,6 +78,18 @@ struct str setting_suggestion(struct str path)
 	for (unsigned i = 0; i < SETTING_COUNT; i++)
 		nearest_consider(&nearest, setting_declarations[i].path);
 	return nearest.best.n ? nearest.best : path_that_ends_in(path);
+}
+
+int setting_named(struct str path, enum setting *ret_setting, struct err *err)
+{
+	struct str near;
+
+	if (setting_find(path, ret_setting))
+		return 0;
+	near = setting_suggestion(path);
+	return err_set(err, ERR_NOT_FOUND, "there is no setting %s%s%.*s%s", QUOTE(path),
+		       near.n ? "; did you mean " : "", STR_ARG(near),
+		       near.n ? "?" : "; `mcpx settings list --plumbing` has them all");
 }
 
 /* Without the prefix, which all have: else every short name would be near to every other. */

@@ -8,6 +8,7 @@
 #define SETTINGS_REGISTRY_H
 
 #include "base/base.h"
+#include "base/err.h"
 #include "base/str.h"
 #include "settings/setting_names.h"
 
@@ -73,8 +74,8 @@ bool setting_find(struct str path, enum setting *ret_setting);
 bool setting_find_env(struct str name, enum setting *ret_setting);
 bool setting_find_flag(struct str flag, struct str command, enum setting *ret_setting);
 
-/* The path that looks most like `path`, for "did you mean"; empty when none does. */
-struct str setting_suggestion(struct str path);
+/* As setting_find(); ERR_NOT_FOUND says which one may have been meant, or where they all are. */
+int setting_named(struct str path, enum setting *ret_setting, struct err *err);
 
 /* The environment name that looks most like `name`, or empty: for a variable that is nobody's. */
 struct str setting_env_suggestion(struct str name);

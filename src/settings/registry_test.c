@@ -79,19 +79,31 @@ static void a_short_flag_binds_only_where_it_was_declared(void **state)
 	assert_false(setting_find_env(STR("MCPX_SESSION"), &setting));
 }
 
+static void assert_unknown(const char *path, const char *what_then)
+{
+	char expected[ERR_MESSAGE_MAX];
+	enum setting setting;
+	struct err err;
+
+	snprintf(expected, sizeof(expected), "there is no setting \"%s\"; %s", path, what_then);
+	assert_int_equal(setting_named(str_of(path), &setting, &err), ERR_NOT_FOUND);
+	assert_string_equal(err.message, expected);
+}
+
 static void a_slip_gets_a_suggestion_and_nonsense_none(void **state)
 {
+	static const char all[] = "`mcpx settings list --plumbing` has them all";
+	enum setting setting;
+
 	(void)state;
-	assert_string_equal(setting_suggestion(STR("pool.calltimeout")).p, "pool.callTimeout");
-	assert_string_equal(setting_suggestion(STR("loging.level")).p, "logging.level");
-	assert_string_equal(setting_suggestion(STR("callTimeout")).p, "pool.callTimeout");
-	assert_int_equal(setting_suggestion(STR("Timeout")).n, 0);
-	assert_int_equal(setting_suggestion(STR("xyzzy")).n, 0);
-	assert_int_equal(
-		setting_suggestion(
-			STR("a.very.long.path.that.goes.on.and.on.and.on.until.it.is.too.long.to.compare"))
-			.n,
-		0);
+	assert_int_equal(setting_named(STR("pool.callTimeout"), &setting, NULL), 0);
+	assert_int_equal(setting, SETTING_POOL_CALL_TIMEOUT);
+	assert_unknown("pool.calltimeout", "did you mean pool.callTimeout?");
+	assert_unknown("loging.level", "did you mean logging.level?");
+	assert_unknown("callTimeout", "did you mean pool.callTimeout?");
+	assert_unknown("Timeout", all);
+	assert_unknown("xyzzy", all);
+	assert_unknown("a.very.long.path.that.goes.on.and.on.and.on.until.it.is.too.long.to.compare", all);
 }
 
 int main(void)
