@@ -109,9 +109,10 @@ static int call_name(struct hub_call *call)
 	if (tool)
 		call->spec.tool = arena_copy(&call->arena, tool->name);
 	if (filtered && !filter_allows(&server->config->filter, call->spec.tool))
-		return err_set(&call->err, ERR_DENIED,
-			       "%.*s: the tool \"%.*s\" is hidden by the configuration (tools, excludeTools)",
-			       STR_ARG(server->namespace), STR_ARG(call->spec.tool));
+		return err_set(
+			&call->err, ERR_DENIED,
+			"%.*s: the tool \"%.*s\" is hidden by the configuration (tools, excludeTools, preconditions)",
+			STR_ARG(server->namespace), STR_ARG(call->spec.tool));
 	return filtered && call->named && !tool ? call_unknown_tool(call) : 0;
 }
 

@@ -87,8 +87,9 @@ static void hidden_tools_are_not_called_by_any_name(void **state)
 	open_one("\"--starts\",\"~/starts\"", "\"excludeTools\":[\"die\",\"k*l\"]");
 	/* Before anything is known of the server, and before it is started. */
 	call(&c, &scene, "files", "die", "{}");
-	expect_error(&c, ERR_DENIED, MCP_NOT_SENT,
-		     "files: the tool \"die\" is hidden by the configuration (tools, excludeTools)");
+	expect_error(
+		&c, ERR_DENIED, MCP_NOT_SENT,
+		"files: the tool \"die\" is hidden by the configuration (tools, excludeTools, preconditions)");
 	assert_int_equal(count_lines("starts"), 0);
 	know_tools(&scene, "files");
 	for (size_t i = 0; i < ARRAY_LEN(hidden); i++) {

@@ -297,8 +297,13 @@ static int hub_unknown_server(struct hub *hub, struct str name, struct err *err)
 {
 	_cleanup_buf_ struct buf names = { .max = ERR_MESSAGE_MAX / 2 };
 	struct str known = STR("; none is configured");
+	const struct config_server *off = config_find(hub->config, name);
 	struct hub_server *server;
 
+	if (off)
+		return err_set(err, ERR_NOT_FOUND,
+			       "the server \"%.*s\" is switched off (disabled, enabled or default in %s:%u)",
+			       STR_ARG(name), off->file.p, off->line);
 	list_for_each(server, &hub->servers, node)
 		(void)buf_printf(&names, "%s%.*s",
 				 names.n ? ", " : "; there are: ", STR_ARG(server->namespace));

@@ -322,12 +322,17 @@ static void assert_not_found(const char *expected)
 static void who_asks_for_no_server_is_told_which_there_are(void **state)
 {
 	_cleanup_buf_ struct buf config = { .max = 1 << 20 };
+	struct err err;
 
 	(void)state;
 	open_hub(&scene, "{}");
 	assert_not_found("no server is called \"nobody\"; none is configured");
 	hub_scene_reload(&scene, two_servers("", ""));
 	assert_not_found("no server is called \"nobody\"; there are: a, b");
+	hub_scene_reload(&scene, "{\"mcpServers\":{\n\"nobody\":{\"command\":\"@\",\"disabled\":true}}}");
+	assert_null(hub_server_find(scene.hub, STR("nobody"), &err));
+	assert_true(str_starts_with(str_of(err.message), STR("the server \"nobody\" is switched off (")));
+	assert_true(str_ends_with(str_of(err.message), STR(":2)")));
 	buf_append(&config, STR("{\"mcpServers\":{"));
 	for (unsigned i = 0; i < 500; i++)
 		buf_printf(&config, "%s\"server%u\":{\"command\":\"@\"}", i ? "," : "", i);

@@ -37,11 +37,12 @@ struct config_process {
 	size_t header_count;
 };
 
-/* Which of a server's tools are offered: patterns as written (exact name, glob, or /regexp/). */
+/* Which of a server's tools are offered: patterns as written (exact name or glob). */
 struct config_filter {
-	struct setting_items tools;    /* the server's own, else the pool's; none: no allow-list */
-	struct setting_items extra;    /* the pool's and the server's: added to the allow-list, or being it */
-	struct setting_items excluded; /* the pool's and the server's: beats both */
+	struct setting_items tools; /* the server's own, else the pool's; none: no allow-list */
+	struct setting_items extra; /* the pool's and the server's: added to the allow-list, or being it */
+	/* the pool's and the server's, and what lacks a precondition: beats both */
+	struct setting_items excluded;
 };
 
 struct config_server {

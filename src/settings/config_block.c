@@ -15,6 +15,7 @@ enum field_form {
 	FORM_PLAIN,
 	FORM_NAMESPACE,
 	FORM_PATTERNS,
+	FORM_PRECONDITIONS,
 	FORM_IDLE, /* this version does not act on it, and nothing depends on that */
 	FORM_RULES /* what the user must not believe to be in force: refused until it is */
 };
@@ -47,7 +48,7 @@ static const struct field_rule {
 	[FIELD_ARGUMENT_RULES] = { STR_INIT("argumentRules"), &text_field, FORM_RULES, true },
 	[FIELD_REQUIRES_SECRETS] = { STR_INIT("requiresSecrets"), &list_field, FORM_PLAIN, false },
 	[FIELD_REQUIRES_SERVERS] = { STR_INIT("requiresServers"), &list_field, FORM_PLAIN, false },
-	[FIELD_PRECONDITIONS] = { STR_INIT("preconditions"), &text_field, FORM_RULES, false },
+	[FIELD_PRECONDITIONS] = { STR_INIT("preconditions"), &text_field, FORM_PRECONDITIONS, false },
 	[FIELD_PROFILES] = { STR_INIT("profiles"), &list_field, FORM_IDLE, false },
 	[FIELD_DEFAULT] = { STR_INIT("default"), &truth_field, FORM_PLAIN, true },
 	[FIELD_LOGGING] = { STR_INIT("logging"), &text_field, FORM_IDLE, false },
@@ -85,6 +86,62 @@ static int check_patterns(struct setting_items patterns, struct err *err)
 		if (r < 0)
 			return r;
 	}
+	return 0;
+}
+
+static int read_precondition(struct config_loader *l, struct config_precondition *precondition,
+			     struct str tools, struct str key, const struct json *needed, struct err *err)
+{
+	struct setting_value name;
+	int r;
+
+	precondition->tools = arena_copy(l->arena, tools);
+	precondition->server = str_eq(key, STR("requiresServer"));
+	if (!precondition->server && !str_eq(key, STR("requiresSecret")))
+		return err_set(err, ERR_INVALID,
+			       "%s: unknown key %s; it may hold requiresSecret and requiresServer",
+			       QUOTE(tools), QUOTE(key));
+	r = config_value(l, &text_field, needed, &name, err);
+	if (r == 0 && name.text.n == 0)
+		r = err_set(err, ERR_INVALID, "it names nothing");
+	if (r < 0)
+		return err_prefix(err, r, "%s: %.*s", QUOTE(tools), STR_ARG(key));
+	precondition->needed = name.text;
+	return 0;
+}
+
+/* {"delete_*": {"requiresSecret": "ADMIN_TOKEN", "requiresServer": "audit"}} */
+static int read_preconditions(struct config_loader *l, struct config_block *block, const struct json *object,
+			      struct err *err)
+{
+	struct config_precondition *list;
+	const struct json *tools, *needs, *key, *needed;
+	struct pattern pattern;
+	size_t count = 0;
+	int r;
+
+	if (!json_is(object, JSON_OBJECT))
+		return err_set(err, ERR_INVALID, "expected an object of tools and what each of them needs");
+	json_for_each_member(tools, needs, object)
+		count += json_count(needs);
+	list = arena_array(l->arena, struct config_precondition, count + 1);
+	count = 0;
+	json_for_each_member(tools, needs, object) {
+		r = pattern_parse(json_str(tools), &pattern, err);
+		if (r < 0)
+			return r;
+		if (!json_is(needs, JSON_OBJECT))
+			return err_set(err, ERR_INVALID,
+				       "%s: expected an object with requiresSecret or requiresServer",
+				       QUOTE(json_str(tools)));
+		json_for_each_member(key, needed, needs) {
+			r = read_precondition(l, &list[count++], json_str(tools), json_str(key), needed, err);
+			if (r < 0)
+				return r;
+		}
+	}
+	block->preconditions = list;
+	block->precondition_count = count;
 	return 0;
 }
 
@@ -142,7 +199,9 @@ int config_block_read(struct config_loader *l, struct config_block *block, const
 	json_for_each_member(key, value, object) {
 		if (!find_field(json_str(key), &field))
 			return unknown_field(l, json_str(key), err);
-		r = read_field(l, field, &block->values[field], value, err);
+		r = rules[field].form == FORM_PRECONDITIONS
+			    ? read_preconditions(l, block, value, err)
+			    : read_field(l, field, &block->values[field], value, err);
 		if (r < 0)
 			return err_prefix(err, r, "mcpx.%s", rules[field].name.p);
 		if (rules[field].form == FORM_IDLE)

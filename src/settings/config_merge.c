@@ -108,7 +108,8 @@ static void check_limits(struct config_loader *l, struct config_server *server)
 		       own_min ? "mcpx" : "pool", (long long)min, own_max ? "mcpx" : "pool", (long long)max);
 }
 
-static bool variable_is_set(struct config_loader *l, const struct config_server *server, struct str name)
+static bool variable_is_set(const struct config_loader *l, const struct config_server *server,
+			    struct str name)
 {
 	for (size_t i = 0; i < server->process.env_count; i++)
 		if (str_eq(server->process.env[i].name, name))
@@ -216,6 +217,32 @@ static void apply_pool(struct config_loader *l, struct config_server *server)
 	};
 }
 
+static bool precondition_holds(const struct config_loader *l, const struct config_server *server,
+			       const struct config_precondition *precondition, const struct map *namespaces)
+{
+	const struct config_server *other;
+
+	if (!precondition->server)
+		return variable_is_set(l, server, precondition->needed);
+	other = map_get(namespaces, precondition->needed);
+	return other && active(other);
+}
+
+/* Hides the tools that lack something. Once it is known which servers are on. */
+static void apply_preconditions(struct config_loader *l, struct config_server *server,
+				const struct map *namespaces)
+{
+	const struct config_block *own = server->block;
+	struct str *hidden = arena_array(l->arena, struct str, own->precondition_count + 1);
+	size_t count = 0;
+
+	for (size_t i = 0; i < own->precondition_count; i++)
+		if (!precondition_holds(l, server, &own->preconditions[i], namespaces))
+			hidden[count++] = own->preconditions[i].tools;
+	server->filter.excluded = setting_items_join(server->filter.excluded,
+						     (struct setting_items){ hidden, count }, l->arena);
+}
+
 static void fill_servers(struct config_loader *l, struct config *config)
 {
 	struct config_server *servers;
@@ -270,6 +297,8 @@ void config_merge(struct config_loader *l, struct config *config)
 		claim_namespace(l, &node->server, &namespaces);
 	}
 	check_servers(l, &namespaces);
+	for (struct config_server_node *node = l->servers; node; node = node->next)
+		apply_preconditions(l, &node->server, &namespaces);
 	map_release(&namespaces);
 	fill_servers(l, config);
 	fill_sources(l, config);

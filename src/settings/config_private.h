@@ -67,9 +67,18 @@ enum config_field {
 	FIELD_COUNT
 };
 
+/* One thing that must be there for a tool to be offered. */
+struct config_precondition {
+	struct str tools;  /* a pattern */
+	bool server;	   /* else a variable */
+	struct str needed; /* its namespace, or its name */
+};
+
 struct config_block {
 	bool given[FIELD_COUNT];
-	struct setting_value values[FIELD_COUNT];
+	struct setting_value values[FIELD_COUNT]; /* but of preconditions */
+	const struct config_precondition *preconditions;
+	size_t precondition_count;
 };
 
 struct config_server_node {

@@ -162,7 +162,21 @@ static void mistakes_of_entries_are_told_with_their_place(void **state)
 		{ "{\"command\":\"x\",\"mcpx\":{\"mode\":\"session\"}}", ERR_INVALID,
 		  "1:43: server \"s\": mcpx: unknown key \"mode\"; it may hold sharing, scope, max, min, idleTimeout, "
 		  "callTimeout, startTimeout, namespace, disabled, description, prelude, tools, extraIncludeTools, "
-		  "excludeTools, requiresSecrets, requiresServers, default" },
+		  "excludeTools, requiresSecrets, requiresServers, preconditions, default" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"preconditions\":[]}}", ERR_INVALID,
+		  "1:43: server \"s\": mcpx.preconditions: expected an object of tools and what each of them needs" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"preconditions\":{\"t\":\"X\"}}}", ERR_INVALID,
+		  "1:43: server \"s\": mcpx.preconditions: \"t\": expected an object with requiresSecret or "
+		  "requiresServer" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"preconditions\":{\"t\":{\"requiresSecrets\":\"X\"}}}}",
+		  ERR_INVALID,
+		  "1:43: server \"s\": mcpx.preconditions: \"t\": unknown key \"requiresSecrets\"; it may hold "
+		  "requiresSecret and requiresServer" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"preconditions\":{\"t\":{\"requiresSecret\":\"\"}}}}",
+		  ERR_INVALID,
+		  "1:43: server \"s\": mcpx.preconditions: \"t\": requiresSecret: it names nothing" },
+		{ "{\"command\":\"x\",\"mcpx\":{\"preconditions\":{\"\":{}}}}", ERR_INVALID,
+		  "1:43: server \"s\": mcpx.preconditions: an empty pattern names nothing; write * for all" },
 		{ "{\"command\":\"x\",\"mcpx\":{\"excludTools\":[]}}", ERR_INVALID,
 		  "1:43: server \"s\": mcpx: unknown key \"excludTools\"; did you mean excludeTools?" },
 	};
@@ -336,6 +350,31 @@ static void a_server_can_require_variables_and_servers(void **state)
 				  STR("mcpx.requiresServers: no server that is on has the namespace \"g\"")));
 }
 
+static void a_tool_that_lacks_something_is_hidden(void **state)
+{
+	struct world *w = *state;
+
+	set_variable(w, "HAVE", STR("1"));
+	must_load(
+		w,
+		"{\"mcpServers\":{"
+		"\"a\":{\"command\":\"x\",\"env\":{\"OWN\":\"1\"},\"mcpx\":{\"excludeTools\":[\"never\"],"
+		"\"preconditions\":{"
+		"\"one\":{\"requiresSecret\":\"HAVE\"},\"two\":{\"requiresSecret\":\"OWN\"},"
+		"\"three_*\":{\"requiresSecret\":\"LACK\"},\"four\":{\"requiresServer\":\"b_b\"},"
+		"\"five\":{\"requiresServer\":\"c\"},\"six\":{\"requiresServer\":\"d\"},"
+		"\"seven\":{\"requiresSecret\":\"HAVE\",\"requiresServer\":\"nowhere\"},\"eight\":{}}}},"
+		"\"b.b\":{\"command\":\"x\"},"
+		"\"c\":{\"command\":\"x\",\"mcpx\":{\"requiresSecrets\":[\"LACK\"]}},"
+		"\"d\":{\"command\":\"x\",\"disabled\":true},"
+		"\"e\":{\"aliasOf\":\"a\",\"mcpx\":{\"preconditions\":{\"two\":{\"requiresSecret\":\"OWN\"},"
+		"\"one\":{\"requiresSecret\":\"LACK\"}}}}}}");
+	assert_null(server(w, "a")->error);
+	is_list(server(w, "a")->filter.excluded, "never|three_*|five|six|seven");
+	/* An alias looks into the environment of its process, and has preconditions of its own. */
+	is_list(server(w, "e")->filter.excluded, "one");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +392,7 @@ int main(void)
 		IN_WORLD(pool_and_server_filter_together),
 		IN_WORLD(the_pool_can_switch_off_what_does_not_switch_itself_on),
 		IN_WORLD(a_server_can_require_variables_and_servers),
+		IN_WORLD(a_tool_that_lacks_something_is_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,23 @@ test('one entry that is broken, mended and broken again leaves the others alone'
 	assert.equal(await pidOf(daemon, 'good'), pid);
 });
 
+test('a tool that needs another server comes and goes with it', async (t) => {
+	const scratch = newScratch(t);
+	const needy = { ...scriptedServer(), mcpx: { preconditions: { pid: { requiresServer: 'other' }, 'ec*': { requiresSecret: 'NOBODY_SETS_THIS' } } } };
+	const daemon = await startDaemon(scratch, { config: { mcpServers: { needy, other: scriptedServer({ name: 'other' }) } } });
+	const listed = async () => (await get(daemon.socket, '/v1/tools?ns=needy')).json.map(({ tool }) => tool);
+	assert.match(await pidOf(daemon, 'needy'), /^\d+$/);
+	assert.deepEqual((await listed()).filter((tool) => ['pid', 'echo'].includes(tool)), ['pid']);
+	scratch.writeConfig({ mcpServers: { needy, other: { ...scriptedServer(), disabled: true } } });
+	await post(daemon.socket, '/v1/refresh');
+	const hidden = await call(daemon, 'needy', 'pid');
+	assert.deepEqual([hidden.status, hidden.json.error], [400, 'needy: the tool "pid" is hidden by the configuration (tools, excludeTools, preconditions)']);
+	assert.ok(!(await listed()).includes('pid'));
+	const off = await call(daemon, 'other', 'pid');
+	assert.equal(off.status, 400);
+	assert.match(off.json.error, /^the server "other" is switched off \(disabled, enabled or default in .*config\.json:\d+\)$/);
+});
+
 test('hot settings reach running servers, and their processes stay', async (t) => {
 	const scratch = newScratch(t);
 	const daemon = await startDaemon(scratch, { config: { mcpServers: { one: scriptedServer(), two: scriptedServer() } }, env: quick });
