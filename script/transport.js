@@ -15,24 +15,22 @@ class Connection {
 		this.room = new Uint8Array(CHUNK);
 		this.rest = this.room.subarray(0, 0);
 		this.usedAt = 0;
-		this.broken = null; // why no more can be written
+		this.broken = false; // no more can be written
 	}
 
 	// False when it cannot be: the daemon may have refused a request of which it had the begin, and its answer says why.
 	async write(bytes) {
 		try {
 			while (bytes.length) bytes = bytes.subarray(await this.io.write(bytes));
-		} catch (error) {
-			this.broken = error;
+		} catch {
+			this.broken = true;
 		}
 		return !this.broken;
 	}
 
 	async read(room, missing) {
-		const count = await this.io.read(room).catch((error) => {
-			throw this.broken ?? error;
-		});
-		if (!count) throw this.broken ?? new Error(`the daemon closed the connection ${missing}`);
+		const count = await this.io.read(room).catch(() => 0);
+		if (!count) throw new Error(`the daemon ended ${missing}`);
 		return count;
 	}
 

@@ -177,6 +177,15 @@ static void *make_caller(const struct http_request *request, struct arena *arena
 	return caller;
 }
 
+/* Retry-After tells this refusal from others with its status: nothing was done, and another daemon may
+ * come. */
+static void refuse_draining(struct http_request *request)
+{
+	static const struct http_field later = { STR_INIT("Retry-After"), STR_INIT("1") };
+
+	api_respond_error(request, 503, STR("the daemon is shutting down"), &later, 1);
+}
+
 void api_request(void *context, struct http_request *request)
 {
 	struct api *api = context;
@@ -187,7 +196,7 @@ void api_request(void *context, struct http_request *request)
 	if (status)
 		refuse(request, status, &err);
 	else if (api->draining && !api_exec_runs(api, http_field(request, STR("x-mcpx-run"))))
-		api_respond_error(request, 503, STR("the daemon is shutting down"), NULL, 0);
+		refuse_draining(request);
 	else if (api->mcp && str_eq(request->path, settings_string(api->settings, SETTING_PROTO_MCP_PATH)))
 		mcp_http_door_request(api->mcp, request, access_principal(&api->access, request));
 	else if (str_eq(request->path, STR("*")))

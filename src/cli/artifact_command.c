@@ -63,7 +63,7 @@ static int get_to_output(struct cli *cli)
 	size_t n;
 	int r;
 
-	while ((r = http_client_read(&cli->daemon, piece, sizeof(piece), &n, &err)) == 0 && n) {
+	while ((r = request_read(cli, piece, sizeof(piece), &n, &err)) == 0 && n) {
 		struct str bytes = str_make(piece, n);
 		int status;
 
@@ -87,7 +87,7 @@ static int get_to_file(struct cli *cli, struct str path)
 	size_t n;
 	int r = output_file_open(cli, &file, path, &err);
 
-	while (r == 0 && (r = http_client_read(&cli->daemon, piece, sizeof(piece), &n, &err)) == 0 && n)
+	while (r == 0 && (r = request_read(cli, piece, sizeof(piece), &n, &err)) == 0 && n)
 		r = output_file_append(&file, str_make(piece, n), &err);
 	if (r == 0)
 		r = output_file_finish(&file, &err);

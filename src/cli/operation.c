@@ -3,7 +3,6 @@
 #include "base/base.h"
 #include "cli/commands.h"
 
-#include "base/units.h"
 #include "cli/cli.h"
 #include "cli/output_file.h"
 #include "cli/reach.h"
@@ -42,40 +41,6 @@ int command_operation(struct cli *cli)
 	return CLI_OK;
 }
 
-/* What an orderly end takes at the most, and as much time again as a start may take, for a machine that is
- * busy. */
-static uint64_t end_patience(const struct cli *cli)
-{
-	static const enum setting parts[] = {
-		SETTING_HTTP_SHUTDOWN_GRACE, SETTING_EXEC_TERM_GRACE, SETTING_EXEC_KILL_GRACE,
-		SETTING_POOL_TERM_GRACE,     SETTING_POOL_KILL_GRACE, SETTING_AUTOSTART_CONNECT_TIMEOUT
-	};
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		sum += settings_duration(cli->settings, parts[i]);
-	return sum;
-}
-
-/* The answer comes before the end: the daemon first lets go of its servers. Whoever stops it may count on it
- * being gone. */
-static int wait_for_the_end(struct cli *cli, int process, struct err *err)
-{
-	uint64_t patience = end_patience(cli);
-	char text[DURATION_TEXT_MAX];
-	int r;
-
-	http_client_close(&cli->daemon);
-	if (!process)
-		return 0;
-	r = process_wait_end(process, patience, err);
-	if (r != ERR_TIMEOUT)
-		return r;
-	duration_text(text, patience);
-	return err_set(err, r, "the daemon, process %d, has not ended within %s: `kill -KILL %d` ends it",
-		       process, text, process);
-}
-
 /* One that cannot be asked. While it drains its socket is there and refuses; a second request would only cut
  * its grace short. */
 static int end_unreachable(struct cli *cli, struct err *err)
@@ -88,27 +53,31 @@ static int end_unreachable(struct cli *cli, struct err *err)
 		r = lock_file_end_holder(places->lock.p, &holder, err);
 	if (r == ERR_NOT_FOUND)
 		return 0;
-	return r < 0 ? r : wait_for_the_end(cli, holder, err);
+	return r < 0 ? r : daemon_wait_end(cli, holder, err);
 }
 
-/* Asks one that can be asked. CLI_OK, also when it is ending already and closes connections that it never
- * looked at. */
+/* Asks one that can be asked. CLI_OK, also when it is ending already and says so, or closes connections that
+ * it never looked at. */
 static int ask_to_end(struct cli *cli, struct str *ret_body)
 {
 	const struct request request = { .operation = CLI_OPERATION(SHUTDOWN),
 					 .target = CLI_OPERATION(SHUTDOWN)->route,
 					 .for_this_daemon = true };
-	unsigned status;
+	struct http_client_answer answer;
 	struct err err;
-	int r = request_whole(cli, &request, &status, ret_body, &err);
+	int r = request_send(cli, &request, &answer, &err);
 
-	if (r == ERR_CLOSED) {
-		*ret_body = STR("{\"stopping\":true}");
-		return CLI_OK;
+	if (r == 0 && !request_met_end(&answer)) {
+		unsigned status = answer.status;
+
+		r = request_read_body(cli, ret_body, &err);
+		if (r == 0)
+			return request_succeeded(status) ? CLI_OK : request_refused(cli, status, *ret_body);
 	}
-	if (r < 0)
+	if (r < 0 && r != ERR_CLOSED)
 		return cli_fail(cli, &err);
-	return request_succeeded(status) ? CLI_OK : request_refused(cli, status, *ret_body);
+	*ret_body = STR("{\"stopping\":true}");
+	return CLI_OK;
 }
 
 int command_stop(struct cli *cli)
@@ -131,7 +100,7 @@ int command_stop(struct cli *cli)
 		process = daemon_process(cli);
 		if ((status = ask_to_end(cli, &body)) != CLI_OK)
 			return status;
-		r = wait_for_the_end(cli, process, &err);
+		r = daemon_wait_end(cli, process, &err);
 	}
 	if (r < 0)
 		return cli_fail(cli, &err);

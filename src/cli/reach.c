@@ -1,10 +1,12 @@
 #include "base/base.h"
 #include "cli/reach.h"
 
+#include "base/units.h"
 #include "cli/autostart.h"
 #include "cli/cli.h"
 #include "io/clock.h"
 #include "io/files.h"
+#include "io/program.h"
 
 /* Whether a failure to connect says that nobody listens: no socket, or one that its daemon left behind. */
 static bool nobody_listens(int code)
@@ -124,6 +126,12 @@ static void note_idle_flags(struct cli *cli)
 			STR_ARG(first));
 }
 
+bool daemon_may_be_started(const struct cli *cli)
+{
+	return !cli->arguments.command->starts_no_daemon &&
+	       settings_bool(cli->settings, SETTING_DAEMON_AUTOSTART);
+}
+
 int daemon_reach(struct cli *cli, struct err *err)
 {
 	int r = daemon_connect(cli, err);
@@ -134,8 +142,7 @@ int daemon_reach(struct cli *cli, struct err *err)
 	}
 	if (!nobody_listens(r))
 		return r;
-	if (!cli->arguments.command->starts_no_daemon &&
-	    settings_bool(cli->settings, SETTING_DAEMON_AUTOSTART))
+	if (daemon_may_be_started(cli))
 		return autostart(cli, daemon_connect, err);
 	r = reach_starting(cli, err);
 	if (r == ERR_NOT_FOUND && !cli->arguments.command->starts_no_daemon)
@@ -143,6 +150,38 @@ int daemon_reach(struct cli *cli, struct err *err)
 			err, ERR_NOT_FOUND,
 			"no daemon is running and daemon.autostart is off: start one with `mcpx daemon`");
 	return r;
+}
+
+/* What an orderly end takes at the most, and as much time again as a start may take, for a machine that is
+ * busy. */
+static uint64_t end_patience(const struct cli *cli)
+{
+	static const enum setting parts[] = {
+		SETTING_HTTP_SHUTDOWN_GRACE, SETTING_EXEC_TERM_GRACE, SETTING_EXEC_KILL_GRACE,
+		SETTING_POOL_TERM_GRACE,     SETTING_POOL_KILL_GRACE, SETTING_AUTOSTART_CONNECT_TIMEOUT
+	};
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		sum += settings_duration(cli->settings, parts[i]);
+	return sum;
+}
+
+int daemon_wait_end(struct cli *cli, int process, struct err *err)
+{
+	uint64_t patience = end_patience(cli);
+	char text[DURATION_TEXT_MAX];
+	int r;
+
+	http_client_close(&cli->daemon);
+	if (!process)
+		return 0;
+	r = process_wait_end(process, patience, err);
+	if (r != ERR_TIMEOUT)
+		return r;
+	duration_text(text, patience);
+	return err_set(err, r, "the daemon, process %d, has not ended within %s: `kill -KILL %d` ends it",
+		       process, text, process);
 }
 
 int daemon_process(const struct cli *cli)

@@ -28,7 +28,14 @@ int daemon_reach(struct cli *cli, struct err *err);
  * or ending, or its socket was removed. */
 int daemon_reach_running(struct cli *cli, struct err *err);
 
-/* Sets that error. */
+/* Whether daemon_reach() may start one. */
+bool daemon_may_be_started(const struct cli *cli);
+
+/* Waits until the daemon that runs as `process` has ended: its answer comes before that, since it first lets
+ * go of its servers. ERR_TIMEOUT after what an orderly end may take. Closes the connection to it. */
+int daemon_wait_end(struct cli *cli, int process, struct err *err);
+
+/* Says that `holder` holds the lock and does not answer. ERR_BUSY. */
 int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err);
 
 /* The process at the other end of the connection, as the kernel says; 0 when it does not. */

@@ -11,6 +11,7 @@ enum {
 	FIELDS_MAX = 12,      /* of one request: the callers of request_fields() add at most so many */
 	TARGET_MAX = 1 << 20, /* far beyond what the daemon takes, whose refusal says what its limit is */
 	SETTINGS_HEADER_MAX = 8192, /* of the header of settings: half of what a request's head may have */
+	STATUS_UNAVAILABLE = 503,
 	STATUS_TIMED_OUT = 504,
 	RESENDS_MAX = 8, /* of one request, to daemons that end one after the other */
 };
@@ -175,15 +176,22 @@ static int send_once(struct cli *cli, const struct http_client_request *sent,
 	return r;
 }
 
-/* Whether to ask again changes nothing that the first time may have changed already. */
+static bool reads_only(const struct request *request)
+{
+	return !request->operation || !(request->operation->flags & OPERATION_MUTATES);
+}
+
+/* Whether to ask again changes nothing that the first time may have changed already, and is answered alike:
+ * what was deleted the first time is not found the second. */
 static bool repeats(const struct request *request)
 {
-	return !request->operation || request->operation->flags & OPERATION_REPEATS;
+	return reads_only(request) ||
+	       (request->operation->flags & (OPERATION_REPEATS | OPERATION_DESTROYS)) == OPERATION_REPEATS;
 }
 
 static bool may_send_again(const struct cli *cli, const struct request *request, int sent_again)
 {
-	if (request->has_body_fd || request->for_this_daemon)
+	if (!http_client_repeatable(&cli->daemon) || request->for_this_daemon)
 		return false;
 	return http_client_unheard(&cli->daemon) ? sent_again < RESENDS_MAX
 						 : sent_again == 0 && repeats(request);
@@ -191,9 +199,27 @@ static bool may_send_again(const struct cli *cli, const struct request *request,
 
 int request_lost(const struct request *request, bool unheard, struct err *err)
 {
+	const char *effect = ": whether this took effect is not known";
+
+	if (reads_only(request))
+		effect = "";
+	else if (unheard)
+		effect = ": this took no effect";
 	return err_set(err, ERR_CLOSED,
-		       "the daemon ended before it answered%s; the next command starts another",
-		       unheard || repeats(request) ? "" : ": whether this took effect is not known");
+		       "the daemon ended before it answered%s; the next command starts another", effect);
+}
+
+bool request_met_end(const struct http_client_answer *answer)
+{
+	return answer->status == STATUS_UNAVAILABLE && http_client_field(answer, STR("retry-after")).p;
+}
+
+/* The daemon ends, does this no more, and lives on only for the scripts that run in it. */
+static bool is_for_the_next(const struct cli *cli, const struct request *request,
+			    const struct http_client_answer *answer, int sent_again)
+{
+	return request_met_end(answer) && http_client_repeatable(&cli->daemon) && !request->for_this_daemon &&
+	       sent_again < RESENDS_MAX && daemon_may_be_started(cli);
 }
 
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
@@ -218,9 +244,22 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 	r = send_once(cli, &sent, ret_answer, &lost, err);
 	/* A daemon that is just ending closes connections that it never looked at. What one has heard goes to
 	 * the next once, and only if that changes nothing: it may be what ended the first. */
-	for (int sent_again = 0; lost && may_send_again(cli, request, sent_again); sent_again++)
+	for (int sent_again = 0;; sent_again++) {
+		if (r == 0 && is_for_the_next(cli, request, ret_answer, sent_again))
+			r = daemon_wait_end(cli, daemon_process(cli), err);
+		else if (!lost || !may_send_again(cli, request, sent_again))
+			break;
+		if (r < 0 && !lost)
+			return r;
 		r = send_once(cli, &sent, ret_answer, &lost, err);
+	}
 	return lost ? request_lost(request, http_client_unheard(&cli->daemon), err) : r;
+}
+
+static int cut_off(struct err *err)
+{
+	return err_set(err, ERR_CLOSED,
+		       "the daemon ended in the middle of its answer; the next command starts another");
 }
 
 int request_read_body(struct cli *cli, struct str *ret_body, struct err *err)
@@ -232,7 +271,14 @@ int request_read_body(struct cli *cli, struct str *ret_body, struct err *err)
 	r = http_client_read_all(&cli->daemon, &body, err);
 	if (r == 0)
 		*ret_body = arena_copy(&cli->arena, buf_str(&body));
-	return r;
+	return r == ERR_CLOSED ? cut_off(err) : r;
+}
+
+int request_read(struct cli *cli, char *room, size_t n, size_t *ret_n, struct err *err)
+{
+	int r = http_client_read(&cli->daemon, room, n, ret_n, err);
+
+	return r == ERR_CLOSED ? cut_off(err) : r;
 }
 
 int request_whole(struct cli *cli, const struct request *request, unsigned *ret_status, struct str *ret_body,

@@ -39,22 +39,29 @@ struct str request_session(const struct cli *cli, struct str named);
 struct str request_pid(struct cli *cli);
 
 /* Sends it over a fresh or still open connection and reads the head of the answer. A request that its daemon
- * did not hear to its end, or that may be repeated, goes to the next daemon; else ERR_CLOSED. */
+ * did not hear to its end, that it refused because it ends, or that may be repeated, goes to the next daemon;
+ * else ERR_CLOSED. */
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
 		 struct err *err);
 
 /* Says that the daemon ended before it answered, and what is known of the request's effect. ERR_CLOSED. */
 int request_lost(const struct request *request, bool unheard, struct err *err);
 
-/* The same, with the whole body, of at most http.responseMax bytes; from cli->arena. */
+/* Whether it is the refusal of a daemon that ends, and did nothing. */
+bool request_met_end(const struct http_client_answer *answer);
+
+/* As request_send(), with the whole body, of at most http.responseMax bytes; from cli->arena. */
 int request_whole(struct cli *cli, const struct request *request, unsigned *ret_status, struct str *ret_body,
 		  struct err *err);
 
 /* The body of an answer of success; else the failure was told, and the exit status is returned. */
 int request_answered(struct cli *cli, const struct request *request, struct str *ret_body);
 
-/* The rest of the body of an answer. */
+/* The rest of the body of an answer. ERR_CLOSED: the daemon ended in the middle of it. */
 int request_read_body(struct cli *cli, struct str *ret_body, struct err *err);
+
+/* The same, piece by piece: *ret_n is 0 at its end. */
+int request_read(struct cli *cli, char *room, size_t n, size_t *ret_n, struct err *err);
 
 /* Whether the status is one of success. */
 static inline bool request_succeeded(unsigned status)

@@ -286,7 +286,7 @@ static int show_report(struct script_run *run)
 static void release_session(struct script_run *run)
 {
 	_cleanup_buf_ struct buf body = { 0 };
-	struct request request = { .operation = CLI_OPERATION(SESSION_RELEASE) };
+	struct request request = { .operation = CLI_OPERATION(SESSION_RELEASE), .for_this_daemon = true };
 	struct http_client_answer answer;
 	struct json_writer w;
 

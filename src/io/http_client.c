@@ -282,6 +282,8 @@ static void head_add_framing(struct head_text *text, const struct http_client_re
 		head_add_number(text, STR("Content-Length"), request->body_length);
 	else if (request->body.n || wants_body)
 		head_add_number(text, STR("Content-Length"), request->body.n);
+	if (request->has_body_fd)
+		head_add_field(text, STR("Expect"), STR("100-continue"));
 }
 
 /* The names and values may come from the environment or a configuration, so that they are checked here. */
@@ -401,13 +403,17 @@ static int send_body_counted(struct http_client *client, int fd, uint64_t left, 
 	return result;
 }
 
-static int send_request(struct http_client *client, const struct http_client_request *request,
-			struct err *err)
+/* Waits until the server wants the body. Its answer may come instead, which is then in `answer`. */
+static int send_body(struct http_client *client, const struct http_client_request *request,
+		     struct http_client_answer *answer, struct err *err)
 {
-	int result = send_head(client, request, err);
+	int result = http_client_read_head(client, request->method, HTTP_CLIENT_UNTIL_CONTINUE, answer, err);
 
-	if (result || !request->has_body_fd)
+	if (result < 0)
 		return result;
+	if (answer->status != HTTP_CLIENT_CONTINUE)
+		return ANSWERED_EARLY;
+	client->body_begun = true;
 	if (is_chunked(request))
 		return send_body_chunked(client, request->body_fd, err);
 	return send_body_counted(client, request->body_fd, request->body_length, err);
@@ -417,17 +423,28 @@ int http_client_send(struct http_client *client, const struct http_client_reques
 		     struct http_client_answer *ret_answer, struct err *err)
 {
 	int result = check_request(request, err);
+	struct http_client_answer answer = { 0 };
 
 	client->unheard = true;
+	client->body_begun = false;
 	if (result < 0)
 		return result;
 	if (!http_client_reusable(client))
 		return err_set(err, ERR_CLOSED, "the connection to %s has ended", client->peer);
-	result = send_request(client, request, err);
+	http_client_begin_answer(client);
+	result = send_head(client, request, err);
+	if (result == 0 && request->has_body_fd)
+		result = send_body(client, request, &answer, err);
 	if (result < 0)
 		return http_client_give_up(client, result);
-	client->keep_alive = result != ANSWERED_EARLY;
+	client->keep_alive &= result != ANSWERED_EARLY;
 	client->unheard = result == ANSWERED_EARLY;
-	result = http_client_read_head(client, request->method, ret_answer, err);
-	return result < 0 ? http_client_give_up(client, result) : 0;
+	result = answer.status > HTTP_CLIENT_CONTINUE
+			 ? 0
+			 : http_client_read_head(client, request->method, HTTP_CLIENT_UNTIL_ANSWER, &answer,
+						 err);
+	if (result < 0)
+		return http_client_give_up(client, result);
+	*ret_answer = answer;
+	return 0;
 }

@@ -57,7 +57,7 @@ struct http_client_request {
 	const struct http_field *fields; /* further ones; Host and the framing are added */
 	size_t field_count;
 	struct str body;      /* from memory, or */
-	bool has_body_fd;     /* from a descriptor that is read as it is sent */
+	bool has_body_fd;     /* from a descriptor that is read as it is sent, once the server says so */
 	int body_fd;	      /* stays the caller's */
 	uint64_t body_length; /* of body_fd; UINT64_MAX: until its end, chunked */
 };
@@ -89,6 +89,7 @@ struct http_client {
 	struct http_chunked chunked;
 	bool keep_alive; /* both sides can go on after it */
 	bool unheard;	 /* the last request was not sent, or not read, to its end */
+	bool body_begun; /* some of its body_fd may have been read */
 };
 
 int http_client_open_unix(struct http_client *client, const char *path,
@@ -106,7 +107,8 @@ void http_client_close(struct http_client *client);
 /*
  * Sends a request and reads the head of its answer, past any 1xx other than 101. A server that answers before
  * it took the whole body is heard. ERR_CLOSED when the connection ended before an answer: when it was being
- * reused, connect and try again.
+ * reused, connect and try again. A body from a descriptor may be there only once, so that none of it is read
+ * before the server has said 100 Continue (RFC 9110 section 10.1.1), which ours always does.
  */
 int http_client_send(struct http_client *client, const struct http_client_request *request,
 		     struct http_client_answer *ret_answer, struct err *err);
@@ -117,6 +119,12 @@ int http_client_send(struct http_client *client, const struct http_client_reques
 static inline bool http_client_unheard(const struct http_client *client)
 {
 	return client->unheard;
+}
+
+/* Whether the last request can be sent again as it was: nothing of a body from a descriptor is gone. */
+static inline bool http_client_repeatable(const struct http_client *client)
+{
+	return !client->body_begun;
 }
 
 /* The value of a field of the answer; .p NULL when there is none. */

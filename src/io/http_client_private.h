@@ -24,8 +24,19 @@ uint64_t http_client_deadline(uint64_t ms);
 int http_client_receive(struct http_client *client, char *room, size_t n, uint64_t deadline, const char *what,
 			size_t *ret_n, struct err *err);
 
-/* Reads the head of the answer that is next. `method` of the request decides whether it has a body. */
-int http_client_read_head(struct http_client *client, struct str method,
+enum { HTTP_CLIENT_CONTINUE = 100 };
+
+enum http_client_until {
+	HTTP_CLIENT_UNTIL_ANSWER,
+	HTTP_CLIENT_UNTIL_CONTINUE /* or the answer, if that comes instead */
+};
+
+/* Nothing of the answer to the next request has come. */
+void http_client_begin_answer(struct http_client *client);
+
+/* Reads the head of the answer that is next; of a 100 Continue only the status. `method` of the request
+ * decides whether it has a body. */
+int http_client_read_head(struct http_client *client, struct str method, enum http_client_until until,
 			  struct http_client_answer *ret_answer, struct err *err);
 
 /* The connection is of no use any more; returns `code`. */

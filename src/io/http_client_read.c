@@ -146,15 +146,19 @@ static void drop_head(struct http_client *client)
 	client->lines = (struct http_lines){ 0 };
 }
 
-int http_client_read_head(struct http_client *client, struct str method,
+void http_client_begin_answer(struct http_client *client)
+{
+	client->head_filled = 0;
+	client->lines = (struct http_lines){ 0 };
+}
+
+int http_client_read_head(struct http_client *client, struct str method, enum http_client_until until,
 			  struct http_client_answer *ret_answer, struct err *err)
 {
 	uint64_t deadline = http_client_deadline(client->limits.answer_ms);
 	struct http_client_answer answer;
 	int result;
 
-	client->head_filled = 0;
-	client->lines = (struct http_lines){ 0 };
 	for (;;) {
 		result = read_one_head(client, deadline, &answer, err);
 		if (result < 0)
@@ -162,6 +166,10 @@ int http_client_read_head(struct http_client *client, struct str method,
 		if (answer.status >= 200 || answer.status == 101)
 			break;
 		drop_head(client);
+		if (until == HTTP_CLIENT_UNTIL_CONTINUE && answer.status == HTTP_CLIENT_CONTINUE) {
+			ret_answer->status = answer.status;
+			return 0;
+		}
 	}
 	result = take_framing(client, method, &answer, err);
 	if (result < 0)

@@ -322,6 +322,21 @@ static void test_connecting(void **state)
 	http_client_close(&client);
 }
 
+/* Fills `bytes`, and makes a file of them to send from; its offset at 0. */
+static int make_file(char *bytes, size_t n)
+{
+	char name[] = "/tmp/http_client_body.XXXXXX";
+	int fd = mkostemp(name, O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	unlink(name);
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (char)('a' + i % 26);
+	assert_int_equal(write(fd, bytes, n), n);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
 static bool lost_unheard(const struct http_client_request *request, size_t wait_for, struct str answer)
 {
 	struct script script = { .answer = answer, .wait_for = wait_for };
@@ -352,6 +367,39 @@ static void test_unheard(void **state)
 		assert_false(lost_unheard(&get, 30, STR("")));
 		assert_false(lost_unheard(&get, 30, half));
 	}
+	close_fd(&listener);
+}
+
+/* A body from a descriptor is there only once. */
+static void test_body_on_request(void **state)
+{
+	static const struct str go_on = STR_INIT("HTTP/1.1 100 Continue\r\n\r\n");
+	char body[4];
+	_cleanup_close_ int fd = make_file(body, sizeof(body));
+	const struct http_client_request put = { .method = STR("POST"),
+						 .target = STR("/"),
+						 .has_body_fd = true,
+						 .body_fd = fd,
+						 .body_length = sizeof(body) };
+	struct script refuses = { .answer = STR(
+					  "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"),
+				  .wait_for = 30,
+				  .stays = true };
+	struct http_client_answer answer;
+
+	(void)state;
+	assert_true(lost_unheard(&put, 30, STR("")));
+	assert_true(http_client_repeatable(&client));
+	script_start(&refuses);
+	assert_int_equal(http_client_send(&client, &put, &answer, NULL), 0);
+	assert_int_equal(answer.status, 503);
+	assert_true(http_client_repeatable(&client));
+	assert_false(http_client_reusable(&client));
+	script_stop(&refuses);
+	assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
+	assert_int_equal(http_listen_unix(path, &listener, NULL), 0);
+	(void)lost_unheard(&put, 30, go_on);
+	assert_false(http_client_repeatable(&client));
 	close_fd(&listener);
 }
 
@@ -649,21 +697,6 @@ static void expect_echo(const struct http_client_request *request, struct str ex
 	assert_true(str_eq(buf_str(&body), expected));
 }
 
-/* A file of 100,000 bytes to send from; its offset at 0. */
-static int make_file(char *bytes, size_t n)
-{
-	char name[] = "/tmp/http_client_body.XXXXXX";
-	int fd = mkostemp(name, O_CLOEXEC);
-
-	assert_true(fd >= 0);
-	unlink(name);
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = (char)('a' + i % 26);
-	assert_int_equal(write(fd, bytes, n), n);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-	return fd;
-}
-
 static void exchange_with_service(void)
 {
 	enum { SIZE = 100000 };
@@ -742,6 +775,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bad_requests, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_connecting, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_unheard, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_body_on_request, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_time_outs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_whoever_can_tell_is_asked_while_nothing_comes, set_up,
 						tear_down),
