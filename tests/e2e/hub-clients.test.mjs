@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { LoggingMessageNotificationSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { run } from '../lib/command.mjs';
 import { startDaemon } from '../lib/daemon.mjs';
-import { httpClient, stdioClient } from '../lib/mcp.mjs';
+import { callWithProgress, httpClient, stdioClient } from '../lib/mcp.mjs';
 import { conformanceServer, everythingServer, filesystemServer, scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
 
@@ -56,10 +56,8 @@ test('official servers through the hub, for the official client', async (t) => {
 		const refused = await mcp.callTool({ name: 'files__read_text_file', arguments: { path: '/etc/passwd' } });
 		assert.equal(refused.isError, true);
 		const steps = [];
-		await mcp.callTool({ name: 'everything__trigger-long-running-operation', arguments: { duration: 0.3, steps: 3 } }, undefined, {
-			onprogress: ({ progress }) => steps.push(progress),
-		});
-		assert.ok(steps.length >= 2, `${way}: progress ${steps}`);
+		await callWithProgress(mcp, { name: 'everything__trigger-long-running-operation', arguments: { duration: 0.3, steps: 3 } }, ({ progress }) => steps.push(progress));
+		assert.deepEqual(steps, [1, 2, 3], way);
 		const abort = new AbortController();
 		const cut = mcp.callTool({ name: 'everything__trigger-long-running-operation', arguments: { duration: 600, steps: 2 } }, undefined, { signal: abort.signal });
 		setTimeout(() => abort.abort('enough'), 50);

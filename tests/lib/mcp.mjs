@@ -2,6 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ProgressNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { mcpx } from './scratch.mjs';
 
 async function connect(scratch, transport, capabilities) {
@@ -26,4 +27,11 @@ export function stdioClient(scratch, args, { env = {}, cwd = scratch.home, capab
 // A client of an HTTP endpoint, such as `${daemon.url}/mcp`.
 export function httpClient(scratch, url, { headers = {}, capabilities = {}, reconnectionOptions } = {}) {
 	return connect(scratch, new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, reconnectionOptions }), capabilities);
+}
+
+// Calls a tool and tells `step` of all its progress: { progress, message }. The SDK's own `onprogress` forgets its listener with the answer, and
+// so what it reads in one piece with that, which on a busy machine is any of it.
+export function callWithProgress(client, request, step) {
+	client.setNotificationHandler(ProgressNotificationSchema, ({ params }) => step(params));
+	return client.callTool({ ...request, _meta: { progressToken: 'steps' } });
 }
