@@ -59,7 +59,8 @@ test('what a killed daemon was writing is removed at the next start', async (t) 
 	for (const name of [...names, 'state/.young.0123456789abcdef.tmp']) scratch.write(name, 'half');
 	for (const name of names) fs.utimesSync(scratch.path(name), 0, 0);
 	assert.equal((await run(scratch, ['ls'])).status, 0);
-	assert.deepEqual(scratch.files(/\.tmp$/), ['state/.young.0123456789abcdef.tmp']);
+	// Beside what the new daemon writes meanwhile.
+	assert.deepEqual(scratch.files(/\.0123456789abcdef\.tmp$/), ['state/.young.0123456789abcdef.tmp']);
 });
 
 test('a daemon that cannot start says why, with the end of its log', async (t) => {

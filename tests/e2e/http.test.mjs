@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { startDaemon, untilCalls, untilWarm } from '../lib/daemon.mjs';
+import { startDaemon, untilCalls, untilStatus, untilWarm } from '../lib/daemon.mjs';
 import { exchange, get, post } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch, programs } from '../lib/scratch.mjs';
@@ -111,7 +111,7 @@ test('a peer that goes away ends its call and its script, over any socket', asyn
 			await until(() => scratch.processes().some(({ command }) => command.includes('deno run')));
 			reader.destroy();
 			await until(() => !scratch.processes().some(({ command }) => command.includes('deno run')));
-			assert.equal((await status(at)).runs, 0);
+			await untilStatus(at, ({ runs }) => runs === 0);
 		}
 	}
 });

@@ -94,6 +94,7 @@ test('hot settings reach running servers, and their processes stay', async (t) =
 	assert.equal((await set('pool.callTimeout', '200ms')).json.applied, true);
 	const late = await call(daemon, 'one', 'sleep', { ms: 60_000 });
 	assert.match(late.json.error, /no answer and no progress within 200 ms \(pool\.callTimeout\)/);
+	assert.equal((await set('pool.callTimeout', '10m')).json.applied, true);
 	assert.equal((await set('pool.max', '2')).json.applied, true);
 	assert.equal(await pidOf(daemon, 'one'), pid, 'the process that both servers share stays');
 	assert.equal(await pidOf(daemon, 'two'), pid);
