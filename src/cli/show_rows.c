@@ -66,7 +66,7 @@ static const struct row_column setting_columns[] = {
 	{ "THIS COMMAND", STR_INIT("here"), ROW_HERE, STYLE_PLAIN },
 };
 const struct rows rows_settings = { .list = STR_INIT("settings"),
-				    .none = "every setting is at its default",
+				    .none = "no setting is like that",
 				    COLUMNS(setting_columns) };
 
 /* -- cells ----------------------------------------------------------------------------------------------- */

@@ -85,6 +85,16 @@ void show_health(struct cli *cli, const struct json *root, struct buf *out)
 	table_end(&table);
 }
 
+/* One that listens on TCP has its socket all the same. */
+static void endpoint_lines(struct table *table, const struct json *root)
+{
+	struct str endpoint = json_str(json_get(root, STR("endpoint")));
+
+	line(table, "endpoint", endpoint);
+	if (!str_starts_with(endpoint, STR("unix:")))
+		line(table, "socket", json_str(json_get(root, STR("socket"))));
+}
+
 static void show_daemon(struct cli *cli, const struct json *root, struct buf *out)
 {
 	char memory[BYTE_SIZE_TEXT_MAX];
@@ -94,7 +104,7 @@ static void show_daemon(struct cli *cli, const struct json *root, struct buf *ou
 	table_init(&table, &cli->out, out);
 	daemon_line(cli, &table, root);
 	line(&table, "memory", byte_size_rough(memory, number(root, STR("memoryBytes"))));
-	line(&table, "endpoint", json_str(json_get(root, STR("endpoint"))));
+	endpoint_lines(&table, root);
 	json_for_each(file, json_get(root, STR("config")))
 		line(&table, "config", json_str(file));
 	if (json_get(root, STR("configError")))

@@ -37,6 +37,19 @@ static void test_a_daemon_of_another_version_is_told(void **state)
 		     "endpoint  unix:/a\n");
 }
 
+static void test_a_daemon_on_tcp_has_its_socket_too(void **state)
+{
+	(void)state;
+	expect_shown(
+		show_status,
+		"{\"version\":\"1.2.3\",\"pid\":7,\"endpoint\":\"http://127.0.0.1:8\",\"socket\":\"/a.sock\",\"servers\":[]}",
+		"daemon    version 1.2.3, process 7, up 0s\n"
+		"memory    0 B\n"
+		"endpoint  http://127.0.0.1:8\n"
+		"socket    /a.sock\n"
+		"in use    0 connections, 0 MCP sessions, 0 runs\n");
+}
+
 static void test_what_could_not_be_refreshed_is_named(void **state)
 {
 	(void)state;
@@ -78,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_daemon_of_another_version_is_told),
+		cmocka_unit_test(test_a_daemon_on_tcp_has_its_socket_too),
 		cmocka_unit_test(test_what_could_not_be_refreshed_is_named),
 		cmocka_unit_test(test_what_is_said_of_a_server_stands_under_its_name),
 	};

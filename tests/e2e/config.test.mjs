@@ -84,6 +84,7 @@ test('settings show what is in force in a running daemon, and what this command 
 	assert.match(stdout, /^pool\.callTimeout +5s +runtime +3s, env MCPX_POOL_CALL_TIMEOUT$/m);
 	assert.match(stdout, /^pool\.max +2 +file \S.*config\.json:\d+:\d+$/m);
 	assert.doesNotMatch(stdout, /daemon\.warm/);
+	assert.equal((await run(scratch, ['settings', 'list', '--scope', 'plugin'])).stdout, 'no setting is like that\n');
 });
 
 test('settings of a call are those of this command over those of the daemon', async (t) => {
