@@ -67,6 +67,7 @@ static void write_tool(struct api_call *call, const struct catalogue_snapshot *s
 	write_member_of(&members, STR("inputSchema"), w);
 	write_member_of(&members, STR("outputSchema"), w);
 	write_member_of(&members, STR("annotations"), w);
+	write_member_of(&members, STR("execution"), w);
 	write_member_of(&members, STR("icons"), w);
 	write_member_of(&members, STR("_meta"), w);
 	if (score >= 0)

@@ -6,9 +6,13 @@
 
 static void write_daemon(const struct api *api, struct json_writer *w)
 {
+	uint64_t seconds = (loop_now(api->loop) - api->started) / MS_PER_SECOND;
+	char text[DURATION_TEXT_MAX];
+
 	json_member_str(w, STR("version"), str_of(api->version));
 	json_member_i64(w, STR("pid"), getpid());
-	json_member_u64(w, STR("uptimeSec"), (loop_now(api->loop) - api->started) / MS_PER_SECOND);
+	json_member_str(w, STR("uptime"), duration_text(text, seconds * MS_PER_SECOND));
+	json_member_u64(w, STR("uptimeSec"), seconds);
 	json_member_str(w, STR("endpoint"), str_of(api->endpoint));
 }
 
@@ -87,6 +91,17 @@ void api_status(struct api_call *call)
 
 /* -- namespaces: what is known of each server, waited for where nothing is ------------------------------- */
 
+static void write_secrets(const struct config_server *server, struct json_writer *w)
+{
+	if (!server->secrets.count)
+		return;
+	json_write_key(w, STR("requiresSecrets"));
+	json_write_array_begin(w);
+	for (size_t i = 0; i < server->secrets.count; i++)
+		json_write_str(w, server->secrets.items[i]);
+	json_write_array_end(w);
+}
+
 static void write_namespace(const struct hub_server *server, const struct settings *set,
 			    struct json_writer *w)
 {
@@ -107,6 +122,7 @@ static void write_namespace(const struct hub_server *server, const struct settin
 	json_member_str(w, STR("scope"), str_of(hub_scope_name((enum hub_scope)limits.scope)));
 	json_member_bool(w, STR("cached"),
 			 server->snapshot && (!server->group || !pool_group_live(server->group)));
+	write_secrets(server->config, w);
 	if (hub_server_error(server)->code)
 		json_member_str(w, STR("error"), str_of(hub_server_error(server)->message));
 	json_write_object_end(w);

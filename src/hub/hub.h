@@ -175,9 +175,9 @@ int hub_server_check_listed(const struct hub_server *server, struct err *err);
 struct str hub_server_state(const struct hub_server *server);
 
 /* One server for status: name, namespace, description, state, sharing, scope, max, live, calls, tools,
- * hiddenTools, schemaAgeSec, skippedTools, repeatedTools and repeatedTool (how many of the tools have a name
- * that came before, and the first such name), lastError, lastStderr (all that is kept of what a start that
- * failed wrote), retryInSec, instances. */
+ * hiddenTools, schemaAge, schemaAgeSec, skippedTools, repeatedTools and repeatedTool (how many of the tools
+ * have a name that came before, and the first such name), lastError, lastStderr (all that is kept of what a
+ * start that failed wrote), retryInSec, instances. */
 void hub_server_describe(const struct hub_server *server, struct json_writer *w);
 
 #endif

@@ -318,16 +318,18 @@ static void describe_error(const struct hub_server *server, struct json_writer *
 static void describe_catalogue(const struct hub_server *server, struct json_writer *w)
 {
 	const struct catalogue_snapshot *shown = server->snapshot;
-	uint64_t now = loop_wall_ms();
+	uint64_t now = loop_wall_ms(), age;
+	char text[DURATION_TEXT_MAX];
 
 	if (!shown)
 		return;
+	/* Clocks are set back, and a file may say anything. */
+	age = now > shown->fetched_at ? (now - shown->fetched_at) / MS_PER_SECOND : 0;
 	json_member_u64(w, STR("tools"), shown->count);
 	if (shown->count < server->all->count)
 		json_member_u64(w, STR("hiddenTools"), server->all->count - shown->count);
-	/* Clocks are set back, and a file may say anything. */
-	json_member_u64(w, STR("schemaAgeSec"),
-			now > shown->fetched_at ? (now - shown->fetched_at) / MS_PER_SECOND : 0);
+	json_member_str(w, STR("schemaAge"), duration_text(text, age * MS_PER_SECOND));
+	json_member_u64(w, STR("schemaAgeSec"), age);
 	if (shown->skipped)
 		json_member_u64(w, STR("skippedTools"), shown->skipped);
 	if (shown->repeated) {

@@ -54,9 +54,10 @@ struct config_server {
 	bool disabled;
 	struct str alias_of; /* the server whose process it uses, or empty */
 	struct config_process process;
-	int protocol;		/* a CHOICE_UPSTREAM_PROTOCOL_ constant, or -1: the setting decides */
-	struct str description; /* for listings */
-	struct str prelude;	/* put in front of its generated types */
+	int protocol;		      /* a CHOICE_UPSTREAM_PROTOCOL_ constant, or -1: the setting decides */
+	struct str description;	      /* for listings */
+	struct str prelude;	      /* put in front of its generated types */
+	struct setting_items secrets; /* names of the variables that it needs */
 	struct config_filter filter;
 	const struct config_block *block; /* private: what its mcpx block says */
 };

@@ -119,15 +119,13 @@ static bool variable_is_set(const struct config_loader *l, const struct config_s
 
 static void check_secrets(struct config_loader *l, struct config_server *server)
 {
-	struct setting_items secrets = server->block->values[FIELD_REQUIRES_SECRETS].u.items;
-
-	if (!active(server) || !server->block->given[FIELD_REQUIRES_SECRETS])
+	if (!active(server))
 		return;
-	for (size_t i = 0; i < secrets.count; i++)
-		if (!variable_is_set(l, server, secrets.items[i])) {
+	for (size_t i = 0; i < server->secrets.count; i++)
+		if (!variable_is_set(l, server, server->secrets.items[i])) {
 			reject(l, server, ERR_INVALID,
 			       "mcpx.requiresSecrets: the variable %s is not set in our environment or the entry's env",
-			       secrets.items[i].p);
+			       server->secrets.items[i].p);
 			return;
 		}
 }

@@ -292,6 +292,8 @@ static void take_block(struct config_server *server, const struct config_block *
 	server->disabled = block->given[FIELD_DISABLED] ? block->values[FIELD_DISABLED].u.truth : off;
 	server->description = block->values[FIELD_DESCRIPTION].text;
 	server->prelude = block->values[FIELD_PRELUDE].text;
+	if (block->given[FIELD_REQUIRES_SECRETS])
+		server->secrets = block->values[FIELD_REQUIRES_SECRETS].u.items;
 }
 
 static int read_entry(struct entry *e, const struct spot *spot, const struct json *entry, struct err *err)

@@ -28,6 +28,34 @@ test('the server as a whole says which methods it takes', async (t) => {
 	assert.deepEqual([ranged.status, ranged.text, ranged.headers['content-range']], [206, '456789', 'bytes 4-9/10']);
 });
 
+test('what is said of the daemon, a server and a tool has every field', async (t) => {
+	const tool = {
+		name: 'whole', title: 'T', description: 'd', inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, annotations: { readOnlyHint: true },
+		execution: { taskSupport: 'optional' }, icons: [{ src: 'data:,' }], _meta: { 'x.y/z': 1 },
+	};
+	const { at } = await daemonWith(t, {
+		whole: { ...scriptedServer({ tools: [tool] }), env: { A_TOKEN: 'x' }, mcpx: { description: 'all of it', requiresSecrets: ['A_TOKEN', 'HOME'] } },
+		plain: scriptedServer(),
+	});
+	const has = (object, fields) => assert.deepEqual(fields.filter((field) => object[field] === undefined), []);
+	const { json: found } = await get(at, '/v1/tools?ns=whole.whole');
+	const { name, ...rest } = tool;
+	assert.deepEqual(found, [{ namespace: 'whole', server: 'whole', tool: name, function: name, ...rest }]);
+	const [{ score, ...best }] = (await get(at, '/v1/search?q=whole&limit=1')).json;
+	assert.deepEqual([typeof score, best], ['number', found[0]]);
+	const [whole, plain] = (await get(at, '/v1/namespaces')).json;
+	has(whole, ['namespace', 'server', 'tools', 'description', 'live', 'sharing', 'scope', 'cached']);
+	assert.deepEqual([whole.requiresSecrets, plain.requiresSecrets], [['A_TOKEN', 'HOME'], undefined]);
+	const health = (await get(at, '/v1/health')).json;
+	has(health, ['status', 'version', 'pid', 'uptime', 'endpoint']);
+	assert.match(health.uptime, /^(\d+m)?\d+s$/);
+	const status = (await get(at, '/v1/status')).json;
+	has(status, ['version', 'pid', 'uptime', 'endpoint', 'socket', 'config', 'servers']);
+	has(status.servers[0], ['name', 'namespace', 'sharing', 'scope', 'max', 'live', 'tools', 'schemaAge', 'instances']);
+	assert.match(status.servers[0].schemaAge, /^(\d+m)?\d+s$/);
+	has(status.servers[0].instances[0], ['id', 'pid', 'holders', 'key', 'calls', 'uptimeSec', 'idleSec']);
+});
+
 test('health, status, namespaces and tools say what there is', async (t) => {
 	const odd = { name: 'odd one', inputSchema: { oneOf: [{ $ref: '#/x' }] }, unknownField: { keep: 1 } };
 	const { at, scratch } = await daemonWith(t, {
