@@ -113,7 +113,7 @@ test('a server that another program has switched off is not started, and is show
 	assert.equal(textOf(await call(daemon, 'well', 'ping')), 'pong');
 	const answer = await call(daemon, 'off', 'echo');
 	assert.equal(answer.status, 400);
-	assert.match(answer.json.error, /no server is called "off"/);
+	assert.match(answer.json.error, /^the server "off" is switched off \(disabled, enabled or default in .*config\.json:\d+\)$/);
 	assert.deepEqual((await statusOf(daemon)).servers.map(({ name }) => name), ['well']);
 	assert.match((await run(scratch, ['servers', 'list'])).stdout, /^off .* off\b/m);
 });
