@@ -16,6 +16,7 @@
 #include "cli/request.h"
 #include "cli/script.h"
 #include "cli/show.h"
+#include "cli/show_log.h"
 #include "cli/standard_input.h"
 #include "exec/report.h"
 #include "exec/run.h"
@@ -67,43 +68,14 @@ static void write_shown(struct script_run *run, const struct buf *out)
 	}
 }
 
-/* The fields of a log record behind its message: " name=value" each. */
-static void append_fields(struct buf *out, struct str record)
+static void show_record(struct script_run *run, const struct exec_frame *frame)
 {
-	_cleanup_json_ struct json_doc doc = { 0 };
-	const struct json *key, *value;
-	struct json_writer w;
-
-	if (json_parse(&doc, record, NULL, NULL) < 0)
-		return;
-	json_for_each_member(key, value, json_get(json_root(&doc), STR("attrs"))) {
-		buf_append_char(out, ' ');
-		display_line(out, json_str(key));
-		buf_append_char(out, '=');
-		if (json_is(value, JSON_STRING)) {
-			display_line(out, json_str(value));
-		} else {
-			json_writer_init(&w, out, false);
-			json_write_value(&w, value);
-		}
-	}
-}
-
-/* "info: kept tiny.png bytes=312", as a script's own words would look. */
-static void show_log(struct script_run *run, const struct exec_frame *frame)
-{
-	const struct terminal *terminal = &run->cli->error;
 	_cleanup_buf_ struct buf out = { 0 };
-	enum style style = frame->level >= LOG_LEVEL_WARN ? STYLE_BAD : STYLE_FAINT;
 
 	buf_init(&out, SHOW_MAX);
-	terminal_style(terminal, &out, style, str_of(log_level_name(frame->level)));
-	buf_append(&out, STR(": "));
-	terminal_append(terminal, &out, frame->text);
-	append_fields(&out, frame->value);
-	buf_append_char(&out, '\n');
+	show_log(run->cli, frame, &out);
 	if (!buf_failed(&out))
-		(void)terminal_write(terminal, buf_str(&out), NULL);
+		(void)terminal_write(&run->cli->error, buf_str(&out), NULL);
 }
 
 static void show_failure(struct script_run *run, const struct exec_frame *frame)
@@ -148,7 +120,7 @@ static void show_as_text(struct script_run *run, const struct exec_frame *frame)
 		write_shown(run, &out);
 		break;
 	case EXEC_FRAME_LOG:
-		show_log(run, frame);
+		show_record(run, frame);
 		break;
 	case EXEC_FRAME_ARTIFACT:
 		show_copy(run, frame);

@@ -237,3 +237,26 @@ test('the command line links nothing of the daemon', () => {
 	const libraries = execFileSync('ldd', [mcpx], { encoding: 'utf8' });
 	assert.doesNotMatch(libraries, /libcrypto|libssl|libsqlite3|libutf8proc|libcurl/);
 });
+
+test("a script's log records come in the form that is asked for", async (t) => {
+	const scratch = newHome(t, {});
+	const source = "log.warn('{n} left', { n: 1, of: { a: 'b c' } }); log('two\\nlines'); log.error('last', { big: 'x'.repeat(5000) })";
+	const records = async (...flags) => {
+		const { stdout, stderr, status } = await run(scratch, ['exec', ...flags, source]);
+		assert.deepEqual([status, stdout], [0, ''], stderr);
+		return stderr.trimEnd().split('\n');
+	};
+	assert.deepEqual((await records('--log-format', 'text')).slice(0, 3), ['warn: 1 left n=1 of={"a":"b c"}', 'info: two', 'lines']);
+	const json = (await records('--format', 'json')).map((line) => JSON.parse(line));
+	assert.deepEqual(json.map(({ level, msg, attrs }) => [level, msg, attrs]), [
+		['warn', '1 left', { n: 1, of: { a: 'b c' } }],
+		['info', 'two\nlines', undefined],
+		['error', 'last', { big: 'x'.repeat(5000) }],
+	]);
+	const logfmt = await records('--logging-format=logfmt');
+	assert.match(logfmt[0], /^time=\S+Z level=warn msg="1 left" n=1 of="\{\\"a\\":\\"b c\\"\}"$/);
+	assert.match(logfmt[1], /^time=\S+Z level=info msg="two\\nlines"$/);
+	assert.match(logfmt[2], /^time=\S+Z level=error msg=last big=x{4000,4096}\.\.\.$/);
+	const elsewhere = await run(scratch, ['ls', '--format', 'json']);
+	assert.deepEqual([elsewhere.status, elsewhere.stderr], [2, 'mcpx: unknown flag "--format" (`mcpx help ls` says more)\n']);
+});
