@@ -58,7 +58,7 @@ int door_check(struct api_door *door, struct err *err);
 void door_tools_changed(struct api_door *door);
 
 /* Handles GET /v1/stdio: upgrades the connection to a channel of lines and serves MCP on it, with the query's
- * mode and passthrough. */
+ * mode, passthrough and pageSize. */
 void door_stdio_request(struct api *api, struct http_request *request);
 /* Ends the channels as soon as nothing runs on them any more; api->program.emptied tells when the last has
  * ended. */

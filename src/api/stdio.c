@@ -8,6 +8,8 @@
 #include "api/caller.h"
 #include "io/channel.h"
 #include "mcp/stdio_server.h"
+#include "settings/registry.h"
+#include "settings/value.h"
 
 #define STDIO_PROTOCOL "mcpx-stdio"
 
@@ -125,7 +127,14 @@ static struct setting_items split_names(struct str names, struct arena *arena)
 	return (struct setting_items){ items, count };
 }
 
-static struct stdio_door *stdio_new(struct api *api, struct http_request *request, unsigned mode)
+/* What the query asks for. */
+struct stdio_wish {
+	unsigned mode;	   /* CHOICE_SERVE_MODE_ */
+	size_t page_items; /* of tools/list */
+};
+
+static struct stdio_door *stdio_new(struct api *api, struct http_request *request,
+				    const struct stdio_wish *wish)
 {
 	struct stdio_door *at = xnew(struct stdio_door);
 	struct setting_items passthrough =
@@ -138,16 +147,17 @@ static struct stdio_door *stdio_new(struct api *api, struct http_request *reques
 	if (at->own_session)
 		at->caller.session = arena_printf(&at->arena, "%s-stdio-%llu", api->session_prefix,
 						  (unsigned long long)++api->last_stdio_door);
-	door_init(&at->door, api, mode, passthrough);
+	door_init(&at->door, api, wish->mode, passthrough);
+	at->door.server.limits.page_items = wish->page_items;
 	mcp_stdio_init(&at->stdio, &at->door.server, access_principal(&api->access, request), stdio_output,
 		       at);
 	at->stdio.session.peer = &at->caller;
 	return at;
 }
 
-static void stdio_open(struct api *api, struct http_request *request, unsigned mode)
+static void stdio_open(struct api *api, struct http_request *request, const struct stdio_wish *wish)
 {
-	struct stdio_door *at = stdio_new(api, request, mode);
+	struct stdio_door *at = stdio_new(api, request, wish);
 	_cleanup_buf_ struct buf surplus = { 0 };
 	struct err err;
 	int fd;
@@ -175,16 +185,42 @@ static struct str unknown_name(struct http_request *request)
 	while (query.p && str_split(&query, '&', &pair)) {
 		struct str name = str_slice(pair, 0, str_find_char(pair, '='));
 
-		if (name.n && !str_eq(name, STR("mode")) && !str_eq(name, STR("passthrough")))
+		if (name.n && !str_eq(name, STR("mode")) && !str_eq(name, STR("passthrough")) &&
+		    !str_eq(name, STR("pageSize")))
 			return name;
 	}
 	return str_make(NULL, 0);
 }
 
+/* What it does not say is as the daemon's settings have it. */
+static int read_wish(const struct api *api, struct http_request *request, struct stdio_wish *wish,
+		     struct err *err)
+{
+	struct str mode = http_query(request, STR("mode")), size = http_query(request, STR("pageSize"));
+	struct setting_value value;
+
+	*wish = (struct stdio_wish){ settings_choice(api->settings, SETTING_SERVE_MODE),
+				     (size_t)settings_int(api->settings, SETTING_MCP_PAGE_SIZE) };
+	if (str_eq(mode, STR("full")))
+		wish->mode = CHOICE_SERVE_MODE_FULL;
+	else if (str_eq(mode, STR("code-mode")))
+		wish->mode = CHOICE_SERVE_MODE_CODE_MODE;
+	else if (mode.n)
+		return err_set(err, ERR_INVALID, "mode must be code-mode or full");
+	if (!size.n)
+		return 0;
+	if (setting_value_parse(&value, setting_declaration(SETTING_MCP_PAGE_SIZE), size, &request->arena,
+				err) < 0)
+		return err_prefix(err, ERR_INVALID, "pageSize");
+	wish->page_items = (size_t)value.u.number;
+	return 0;
+}
+
 void door_stdio_request(struct api *api, struct http_request *request)
 {
 	struct str unknown = unknown_name(request);
-	struct str word = http_query(request, STR("mode"));
+	struct stdio_wish wish;
+	struct err err;
 
 	if (!http_wants_upgrade(request, STR(STDIO_PROTOCOL)))
 		api_respond_error(request, 426, STR("this route needs \"Upgrade: " STDIO_PROTOCOL "\""), NULL,
@@ -192,16 +228,12 @@ void door_stdio_request(struct api *api, struct http_request *request)
 	else if (unknown.p)
 		api_respond_error(request, 400,
 				  arena_concat(&request->arena, STR("this route has no input \""), unknown,
-					       STR("\"; there are: mode, passthrough")),
+					       STR("\"; there are: mode, passthrough, pageSize")),
 				  NULL, 0);
-	else if (!word.n)
-		stdio_open(api, request, settings_choice(api->settings, SETTING_SERVE_MODE));
-	else if (str_eq(word, STR("full")))
-		stdio_open(api, request, CHOICE_SERVE_MODE_FULL);
-	else if (str_eq(word, STR("code-mode")))
-		stdio_open(api, request, CHOICE_SERVE_MODE_CODE_MODE);
+	else if (read_wish(api, request, &wish, &err) < 0)
+		api_respond_error(request, 400, str_of(err.message), NULL, 0);
 	else
-		api_respond_error(request, 400, STR("mode must be code-mode or full"), NULL, 0);
+		stdio_open(api, request, &wish);
 }
 
 void door_stdio_drain(struct api *api)

@@ -22,6 +22,9 @@ static struct str serve_target(struct cli *cli)
 					   settings_string(cli->settings, SETTING_SERVE_MODE));
 	struct str names = { NULL, 0 };
 
+	target = request_target(cli, target, STR("pageSize"),
+				arena_printf(&cli->arena, "%lld",
+					     (long long)settings_int(cli->settings, SETTING_MCP_PAGE_SIZE)));
 	for (size_t i = 0; i < passthrough.count; i++)
 		names = names.n ? arena_concat(&cli->arena, names, STR(","), passthrough.items[i])
 				: passthrough.items[i];

@@ -24,6 +24,16 @@ test('what was asked before standard input ended is answered after it', async (t
 	assert.ok(found.get(1).result);
 });
 
+test('pages are as long as the command says, whoever started the daemon', async (t) => {
+	const scratch = newHome(t);
+	await run(scratch, ['ls']);
+	for (const [flags, env] of [[['--mcp-page-size', '3'], {}], [[], { MCPX_MCP_PAGE_SIZE: '3' }]]) {
+		const result = await run(scratch, ['serve', ...flags], { env, stdin: hello + line({ id: 1, method: 'tools/list' }) });
+		const { tools, nextCursor } = answers(result).get(1).result;
+		assert.deepEqual([tools.length, typeof nextCursor, result.stderr], [3, 'string', '']);
+	}
+});
+
 test('what takes longer than transport.stdioDrain is not waited for', async (t) => {
 	const scratch = newHome(t);
 	const stdin = hello + call(1, 'scripted__sleep', { ms: 600_000 });

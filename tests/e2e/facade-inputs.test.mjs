@@ -43,7 +43,9 @@ test('names that an operation does not have are refused, and those that it has a
 	assert.equal((await get(at, '/v1/settings/search.limit')).json.source, 'default');
 	assert.equal((await request(at, 'PUT', '/v1/settings/search.limit', { body: { value: '5', persist: 'runtime' } })).json.applied, true);
 	const upgrade = { connection: 'upgrade', upgrade: 'mcpx-stdio' };
-	assert.match((await get(at, '/v1/stdio?moed=full', { headers: upgrade })).json.error, /no input "moed"; there are: mode, passthrough/);
+	assert.match((await get(at, '/v1/stdio?moed=full', { headers: upgrade })).json.error, /no input "moed"; there are: mode, passthrough, pageSize/);
+	assert.equal((await get(at, '/v1/stdio?mode=reactive', { headers: upgrade })).json.error, 'mode must be code-mode or full');
+	assert.equal((await get(at, '/v1/stdio?pageSize=0', { headers: upgrade })).json.error, 'pageSize: 0 is too small; the least is 1');
 
 	// A model is offered less: who calls, and what is on this machine, is not its to say.
 	const client = await httpClient(scratch, `${daemon.url}/mcp`);
