@@ -69,7 +69,7 @@ static const struct entry statuses[] = {
 	  STR_INIT(
 		  "It failed, and standard error says why. A tool that answers with an error counts as failed.") },
 	{ STR_INIT("2"), STR_INIT("The command line was wrong.") },
-	{ STR_INIT("75"),
+	{ STR_INIT("69"),
 	  STR_INIT("`mcpx daemon` found one that runs already for the same configuration files.") },
 	{ STR_INIT("124"), STR_INIT("The time for it was over.") },
 	{ STR_INIT("130"), STR_INIT("") },

@@ -18,7 +18,7 @@ static const char head[] =
 	"| 0 | it was done |\n"
 	"| 1 | it failed; a tool that answers with an error counts as failed |\n"
 	"| 2 | the command line was wrong |\n"
-	"| 75 | `mcpx daemon` found one that runs already for the same configuration files |\n"
+	"| 69 | `mcpx daemon` found one that runs already for the same configuration files |\n"
 	"| 124 | the time for it was over |\n"
 	"| 130, 143 | it was interrupted (SIGINT) or told to end (SIGTERM) |\n"
 	"| another | the script's own, of `mcpx run` and `mcpx exec` |\n";

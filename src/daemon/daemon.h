@@ -18,9 +18,9 @@
 #include "settings/environment.h"
 #include "settings/settings.h"
 
-/* What mcpx-daemon exits with when another daemon for the same files runs already (sysexits' "try again
- * later"): whoever started this one may use that. */
-enum { DAEMON_EXIT_BUSY = 75 };
+/* What mcpx-daemon exits with when another daemon for the same files runs already (sysexits' "unavailable"):
+ * whoever started this one may use that. 75 is kept for a command that waits for its user's answer. */
+enum { DAEMON_EXIT_BUSY = 69 };
 
 struct daemon_options {
 	struct settings *settings; /* loaded; stays the caller's */

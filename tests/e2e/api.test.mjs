@@ -389,7 +389,7 @@ test('without a token only loopback is listened on', async (t) => {
 test('a second daemon for the same files gives way to the first', async (t) => {
 	const { scratch, at } = await daemonWith(t, {});
 	const second = await run(scratch, ['--config', path.join(scratch.home, 'config.json'), 'daemon']);
-	assert.equal(second.status, 75);
+	assert.equal(second.status, 69);
 	assert.match(second.stderr, /a daemon for these configuration files runs already/);
 	assert.equal((await get(at, '/v1/health')).status, 200);
 });
