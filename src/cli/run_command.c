@@ -363,6 +363,7 @@ static bool source_is_on_standard_input(const struct arguments *arguments)
 int command_exec(struct cli *cli)
 {
 	struct exec_spec spec = { .source = arguments_joined(&cli->arguments, &cli->arena),
+				  .export_name = argument_text(&cli->arguments, STR("export")),
 				  .stdin_kind = EXEC_STDIN_FD };
 	struct err err;
 

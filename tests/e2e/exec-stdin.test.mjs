@@ -32,6 +32,9 @@ for (const runtime of ['deno', 'node']) {
 		const module = "export default (args: string[]) => args;\nexport const other = (a: string, b: string) => b + a;\n";
 		assert.deepEqual(JSON.parse((await run(scratch, ['run', ...flags, '-', 'a', '--b'], { stdin: module })).stdout), ['a', '--b']);
 		assert.equal((await run(scratch, ['run', ...flags, '--export', 'other', '-', 'a', 'b'], { stdin: module })).stdout, 'ba\n');
+		assert.equal((await run(scratch, ['exec', ...flags, '--export', 'six', 'export const six = () => 6; export default 5'])).stdout, '6\n');
+		const none = await run(scratch, ['exec', ...flags, '--export', 'six', 'return 6']);
+		assert.deepEqual([none.status, none.stderr], [1, 'mcpx: export is "six", and the source exports nothing: it is a snippet\n']);
 		const failed = await run(scratch, ['run', ...flags, '-'], { stdin: "\nthrow new Error('here');" });
 		assert.deepEqual([failed.status, failed.stderr], [1, 'mcpx: Error: here (snippet:2:7)\n']);
 	});
