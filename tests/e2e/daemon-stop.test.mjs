@@ -6,7 +6,7 @@ import net from 'node:net';
 import { test } from 'node:test';
 import { start } from '../lib/command.mjs';
 import { assertNothingLeft, startDaemon, untilCalls, untilStatus, untilWarm } from '../lib/daemon.mjs';
-import { exchange, get, post } from '../lib/http.mjs';
+import { exchange, get, post, rpcAnswer } from '../lib/http.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { mcpx, newScratch } from '../lib/scratch.mjs';
 import { until } from '../lib/wait.mjs';
@@ -74,9 +74,9 @@ test('what ends within the grace is answered as ever, over every door', async (t
 	const answers = [sleep(at, 1000), mcp('mcpx_call', { server: 'scripted', tool: 'sleep', args: { ms: 1000 } })];
 	await untilCalls(at, 3);
 	daemon.child.kill('SIGTERM');
-	const [v1, rpcAnswer] = await Promise.all(answers);
+	const [v1, mcpCall] = await Promise.all(answers);
 	assert.equal(v1.json.result.content[0].text, 'slept 1000 ms');
-	assert.match(rpcAnswer.text, /slept 1000 ms/);
+	assert.equal(rpcAnswer(mcpCall).result.content[0].text, 'slept 1000 ms');
 	assert.equal((await served.answers()).get(1).result.content[0].text, 'slept 1000 ms');
 	await assertStopped(scratch, daemon);
 });
@@ -90,12 +90,11 @@ test('a call that outlives the grace is answered with an error, over every door'
 	const answers = [sleep(at, forever), mcp('mcpx_call', { server: 'scripted', tool: 'sleep', args: { ms: forever } })];
 	await untilCalls(at, 3);
 	daemon.child.kill('SIGTERM');
-	const [v1, rpcAnswer] = await Promise.all(answers);
+	const [v1, mcpCall] = await Promise.all(answers);
 	assert.equal(v1.status, 502);
 	assert.match(v1.json.error, /shutting down/);
 	assert.equal(v1.json.outcome, 'unknown');
-	// As JSON, or as an event when something had to be sent before.
-	const { result } = JSON.parse(rpcAnswer.text.split('data: ').at(-1));
+	const { result } = rpcAnswer(mcpCall);
 	assert.equal(result.isError, true);
 	assert.match(result.content[0].text, /shutting down/);
 	assert.match((await served.answers()).get(1).error.message, /shutting down/);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDaemon } from '../lib/daemon.mjs';
-import { get, post, request } from '../lib/http.mjs';
+import { get, post, request, rpcAnswer } from '../lib/http.mjs';
 import { httpClient, stdioClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
@@ -101,7 +101,7 @@ test('media come to a model as links, unless it asks for them or knows no links'
 	for (const [version, type] of [['2024-11-05', 'image'], ['2025-03-26', 'image'], ['2025-06-18', 'resource_link'], ['2025-11-25', 'resource_link']]) {
 		const hello = await post(daemon.port, '/mcp', { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'w', version: '1' } } }, { headers: accept });
 		const headers = { ...accept, 'mcp-session-id': hello.headers['mcp-session-id'] };
-		const { result } = (await post(daemon.port, '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'mcpx_call', arguments: { namespace: 'scripted', tool: 'image' } } }, { headers })).json;
+		const { result } = rpcAnswer(await post(daemon.port, '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'mcpx_call', arguments: { namespace: 'scripted', tool: 'image' } } }, { headers }));
 		assert.equal(result.content[0].type, type, version);
 	}
 	// Whoever asks over HTTP gets what the server sent.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
 import { startDaemon, untilCalls, untilWarm } from '../lib/daemon.mjs';
-import { events, post, request } from '../lib/http.mjs';
+import { events, post, request, rpcAnswer } from '../lib/http.mjs';
 import { callWithProgress, httpClient } from '../lib/mcp.mjs';
 import { scriptedServer } from '../lib/servers.mjs';
 import { newScratch } from '../lib/scratch.mjs';
@@ -312,8 +312,8 @@ test('one depth of JSON for everyone outside', async (t) => {
 	assert.match(refused.json.error, /more than 16 levels of nested arrays and objects/);
 	const headers = await legacySession(daemon.port, '2025-11-25');
 	const mcp = (n) => post(daemon.port, '/mcp', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"scripted__echo","arguments":{"x":${deep(n)}}}}`, { headers });
-	assert.ok((await mcp(13)).json.result);
-	assert.match((await mcp(14)).json.error.message, /more than 16 levels/);
+	assert.ok(rpcAnswer(await mcp(13)).result);
+	assert.match(rpcAnswer(await mcp(14)).error.message, /more than 16 levels/);
 	// What a server answers is read under the same limit.
 	const answered = (depth) => post(daemon.port, '/v1/call', { server: 'scripted', tool: 'nested', args: { depth } });
 	assert.equal((await answered(13)).status, 200);

@@ -40,6 +40,9 @@ export function request(address, method, target, { headers = {}, body } = {}) {
 export const get = (address, target, more) => request(address, 'GET', target, more);
 export const post = (address, target, body, more) => request(address, 'POST', target, { ...more, body });
 
+// What a request to /mcp was answered with: the whole body, or the last event of a stream, which an answer becomes that takes its time.
+export const rpcAnswer = ({ text }) => JSON.parse(text.split('data: ').at(-1));
+
 // Sends bytes as they are and reads until the peer closes, or until `until(text)` is true: what it sent.
 export function exchange(address, bytes, { until = () => false, timeout = 10_000 } = {}) {
 	return new Promise((resolve, reject) => {
