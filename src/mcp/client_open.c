@@ -234,6 +234,7 @@ static void initialize_result(struct mcp_open *open, struct str result)
 	enum mcp_revision revision;
 	struct str version;
 	struct err err;
+	int r;
 
 	if (jsonrpc_members(arena_copy(&client->facts_arena, result), &client->facts_arena, &members, NULL) <
 	    0) {
@@ -250,8 +251,9 @@ static void initialize_result(struct mcp_open *open, struct str result)
 		return;
 	}
 	read_facts(client, &members, revision);
-	if (mcp_client_notify(client, MCP_INITIALIZED, (struct str){ 0 }) < 0) {
-		err_set(&err, ERR_BUSY, "initialize: the server does not take notifications/initialized");
+	r = mcp_client_notify(client, MCP_INITIALIZED, (struct str){ 0 });
+	if (r < 0) {
+		err_set(&err, r, "initialize: the server does not take notifications/initialized");
 		open_fail(open, &err);
 		return;
 	}

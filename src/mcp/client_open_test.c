@@ -129,6 +129,30 @@ static void a_silent_probe_gets_initialize_beside_it(void **state)
 	assert_int_equal(rig->opens, 1);
 }
 
+/* Whether it is gone or only slow decides what its owner makes of it. */
+static void a_server_that_takes_no_notification_is_not_open(void **state)
+{
+	static const int codes[] = { ERR_BUSY, ERR_CLOSED };
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		struct rig *rig;
+		struct mcp_open open;
+
+		if (i > 0)
+			rig_setup(state);
+		rig = *state;
+		start_open(rig, &open, MCP_FORCE_INITIALIZE, 1000, 60000);
+		expect_sent(rig, INITIALIZE("1"));
+		rig->send_code = codes[i];
+		feed(rig, HEAD "\"id\":1," INITIALIZE_RESULT);
+		assert_int_equal(rig->open_code, codes[i]);
+		assert_string_equal(rig->open_text,
+				    "initialize: the server does not take notifications/initialized");
+		if (i + 1 < ARRAY_LEN(codes))
+			rig_teardown(state);
+	}
+}
+
 static void a_slow_modern_server_is_still_modern(void **state)
 {
 	struct rig *rig = *state;
@@ -267,6 +291,7 @@ int main(void)
 		RIGGED(anything_but_a_modern_answer_leads_to_initialize),
 		RIGGED(an_unsupported_version_is_retried_once),
 		RIGGED(a_silent_probe_gets_initialize_beside_it),
+		RIGGED(a_server_that_takes_no_notification_is_not_open),
 		RIGGED(a_slow_modern_server_is_still_modern),
 		RIGGED(an_early_refusal_waits_for_the_probe),
 		RIGGED(a_refused_initialize_leads_to_discover),
