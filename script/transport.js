@@ -140,7 +140,7 @@ async function connect() {
 	try {
 		return new Connection(await host.connect(path));
 	} catch (error) {
-		throw new Unreachable(`the daemon does not answer at ${path}: ${error.message}`);
+		throw new Unreachable(`the daemon does not answer at ${path}, and any mcpx command starts one: ${error.message}`);
 	}
 }
 
