@@ -152,9 +152,8 @@ int daemon_reach(struct cli *cli, struct err *err)
 	return r;
 }
 
-/* What an orderly end takes at the most, and as much time again as a start may take, for a machine that is
- * busy. */
-static uint64_t end_patience(const struct cli *cli)
+/* And as much time again as a start may take, for a machine that is busy. */
+uint64_t daemon_end_patience(const struct cli *cli)
 {
 	static const enum setting parts[] = {
 		SETTING_HTTP_SHUTDOWN_GRACE, SETTING_EXEC_TERM_GRACE, SETTING_EXEC_KILL_GRACE,
@@ -167,21 +166,25 @@ static uint64_t end_patience(const struct cli *cli)
 	return sum;
 }
 
-int daemon_wait_end(struct cli *cli, int process, struct err *err)
+int daemon_not_ended(const struct cli *cli, pid_t process, struct err *err)
 {
-	uint64_t patience = end_patience(cli);
 	char text[DURATION_TEXT_MAX];
+
+	duration_text(text, daemon_end_patience(cli));
+	return err_set(err, ERR_TIMEOUT,
+		       "the daemon, process %d, has not ended within %s: `kill -KILL %d` ends it",
+		       (int)process, text, (int)process);
+}
+
+int daemon_wait_end(struct cli *cli, pid_t process, struct err *err)
+{
 	int r;
 
 	http_client_close(&cli->daemon);
 	if (!process)
 		return 0;
-	r = process_wait_end(process, patience, err);
-	if (r != ERR_TIMEOUT)
-		return r;
-	duration_text(text, patience);
-	return err_set(err, r, "the daemon, process %d, has not ended within %s: `kill -KILL %d` ends it",
-		       process, text, process);
+	r = process_wait_end(process, daemon_end_patience(cli), err);
+	return r == ERR_TIMEOUT ? daemon_not_ended(cli, process, err) : r;
 }
 
 int daemon_process(const struct cli *cli)

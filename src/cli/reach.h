@@ -31,9 +31,15 @@ int daemon_reach_running(struct cli *cli, struct err *err);
 /* Whether daemon_reach() may start one. */
 bool daemon_may_be_started(const struct cli *cli);
 
-/* Waits until the daemon that runs as `process` has ended: its answer comes before that, since it first lets
- * go of its servers. ERR_TIMEOUT after what an orderly end may take. Closes the connection to it. */
-int daemon_wait_end(struct cli *cli, int process, struct err *err);
+/* What an orderly end takes at the most. */
+uint64_t daemon_end_patience(const struct cli *cli);
+
+/* Waits for so long until the daemon that runs as `process` has ended: its answer comes before that, since it
+ * first lets go of its servers. ERR_TIMEOUT: daemon_not_ended(). Closes the connection to it. */
+int daemon_wait_end(struct cli *cli, pid_t process, struct err *err);
+
+/* Says that it has not. ERR_TIMEOUT. */
+int daemon_not_ended(const struct cli *cli, pid_t process, struct err *err);
 
 /* Says that `holder` holds the lock and does not answer. ERR_BUSY. */
 int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err);

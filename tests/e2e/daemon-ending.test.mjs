@@ -126,3 +126,20 @@ test('a script hears that the daemon ended, and not what the system calls that',
 	const { stdout, stderr } = await script.finished;
 	assert.deepEqual(stdout.split('\n').sort(), ['', 'the daemon ended before it answered', 'unknown scripted.sleep: the daemon ended before it answered'], stderr);
 });
+
+// The socket that a killed one left refuses as that of one that ends does.
+test('a stop that comes while a daemon starts stops that one', async (t) => {
+	const { scratch, daemon } = await daemonWith(t);
+	process.kill(daemon.pid, 'SIGSTOP');
+	scratch.atEnd(() => daemon.running() && process.kill(daemon.pid, 'SIGCONT'));
+	const dead = net.createServer();
+	await new Promise((resolve) => dead.listen(scratch.path('dead'), resolve));
+	fs.renameSync(scratch.path('dead'), daemon.socket);
+	await new Promise((resolve) => dead.close(resolve));
+	const stopping = start(scratch, mcpx, ['stop']);
+	assert.match((await run(scratch, ['health', '--autostart-ping-timeout=100ms'])).stderr, /holds .* but does not answer/);
+	process.kill(daemon.pid, 'SIGCONT');
+	const { status, stdout, stderr } = await stopping.finished;
+	assert.deepEqual([status, stdout, stderr], [0, 'the daemon has stopped\n', '']);
+	assert.match((await daemon.child.finished).stderr, /daemon\.stop reason="asked to"/);
+});
