@@ -166,6 +166,7 @@ static void call_acquired(struct pool_acquire *acquire, struct instance *instanc
 		return;
 	}
 	call->instance = instance;
+	instance->calls++;
 	call->state = HUB_CALL_LIST;
 	call_step(call);
 }

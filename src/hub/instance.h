@@ -97,7 +97,8 @@ struct instance {
 	struct list_node starters; /* struct pool_acquire that wait for `opened` */
 	struct arena arena;	   /* of these two */
 	struct str key, id;
-	uint64_t started_at, used_at, calls;
+	uint64_t started_at, used_at;
+	uint64_t calls; /* of tools: reading its list is none */
 };
 
 /* Starts it. Nothing is called back from within; a command that cannot run is told through `ended`. */

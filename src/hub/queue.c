@@ -34,7 +34,6 @@ static void acquire_give(struct pool_acquire *acquire, struct instance *instance
 {
 	(void)acquire_unlink(acquire);
 	instance_hold(instance);
-	instance->calls++;
 	acquire->instance = instance;
 	loop_defer(acquire->group->pool->loop, &acquire->ready, acquire_ready);
 }

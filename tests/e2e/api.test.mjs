@@ -53,6 +53,9 @@ test('what is said of the daemon, a server and a tool has every field', async (t
 	has(status, ['version', 'pid', 'uptime', 'endpoint', 'socket', 'config', 'servers']);
 	has(status.servers[0], ['name', 'namespace', 'sharing', 'scope', 'max', 'live', 'tools', 'schemaAge', 'instances']);
 	assert.match(status.servers[0].schemaAge, /^(\d+m)?\d+s$/);
+	await post(at, '/v1/call', { server: 'whole', tool: 'echo' });
+	const [{ calls, instances }] = (await get(at, '/v1/status')).json.servers;
+	assert.deepEqual([calls, instances[0].calls], [1, 1]);
 	has(status.servers[0].instances[0], ['id', 'pid', 'holders', 'key', 'calls', 'uptimeSec', 'idleSec']);
 });
 
