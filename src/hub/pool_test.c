@@ -25,7 +25,6 @@ static void fifty_who_ask_at_once_start_one_process(void **state)
 	assert_int_equal(scene.started, 1);
 	assert_int_equal(pool_group_live(group), 1);
 	assert_int_equal(takers[0].instance->holders, 50);
-	assert_int_equal(takers[0].instance->holders, 50);
 	for (size_t i = 0; i < ARRAY_LEN(takers); i++)
 		give_back(&takers[i]);
 	close_group(&group);
