@@ -121,7 +121,8 @@ static const struct command own_commands[] = {
 	  .summary = STR_INIT("Run the daemon in the foreground."),
 	  .detail = STR_INIT(
 		  "Any command that needs a daemon starts one in the background by itself; this is for service "
-		  "managers and for looking on."),
+		  "managers and for looking on. SIGTERM ends it when what runs has ended, within "
+		  "http.shutdownGrace; SIGHUP has it read its configuration files again."),
 	  WITH_INPUTS(daemon_inputs),
 	  .run = command_daemon,
 	  .starts_no_daemon = true,
