@@ -237,6 +237,24 @@ static struct str first_word(struct str words)
 	return blank == STR_NONE ? words : str_slice(words, 0, blank);
 }
 
+/* What a command is called elsewhere: by other programs, over HTTP, in older versions of mcpx. */
+static struct str known_as(struct str words)
+{
+	static const struct {
+		struct str elsewhere, here;
+	} names[] = {
+		{ STR_INIT("list"), STR_INIT("ls") },
+		{ STR_INIT("namespaces"), STR_INIT("ls") },
+		{ STR_INIT("shutdown"), STR_INIT("stop") },
+		{ STR_INIT("version"), STR_INIT("--version") },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_eq(names[i].elsewhere, words))
+			return names[i].here;
+	return str_make(NULL, 0);
+}
+
 int command_unknown(struct str words, const char *next, const char *what, struct err *err)
 {
 	_cleanup_buf_ struct buf both = { .max = NEAREST_WORD_MAX };
@@ -252,6 +270,8 @@ int command_unknown(struct str words, const char *next, const char *what, struct
 	}
 	if (nearest_both.best.n && nearest_both.distance <= nearest.distance)
 		nearest = nearest_both;
+	if (known_as(words).n)
+		nearest.best = known_as(words);
 	if (nearest.best.n)
 		return err_set(err, ERR_INVALID, "there is no %s %s; did you mean `mcpx %.*s`?", what,
 			       QUOTE(words), STR_ARG(nearest.best));
