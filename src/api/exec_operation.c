@@ -486,8 +486,9 @@ bool api_exec_runs(const struct api *api, struct str run)
 {
 	const struct exec_operation *op;
 
+	/* One that has not begun has no name yet, and no calls to make. */
 	list_for_each(op, &api->runs, node)
-		if (str_eq(run, str_of(op->run.id)))
+		if (run.n && str_eq(run, str_of(op->run.id)))
 			return true;
 	return false;
 }

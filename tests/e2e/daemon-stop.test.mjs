@@ -138,6 +138,19 @@ test('a script may make its calls within the grace, when nobody else may', async
 	await assertStopped(scratch, daemon);
 });
 
+test('a script that has not begun lets nobody in', async (t) => {
+	const scratch = newScratch(t);
+	const config = { mcpServers: { scripted: scriptedServer({ startMs: forever }) } };
+	const daemon = await startDaemon(scratch, { config, env: { ...patient, MCPX_CATALOG_WAIT: '10m' } });
+	const run = post(daemon.socket, '/v1/exec', { source: 'return 1' });
+	await scriptRuns(daemon.socket);
+	daemon.child.kill('SIGTERM');
+	await until(async () => (await get(daemon.socket, '/v1/health')).status === 503, 'a refusal');
+	daemon.child.kill('SIGINT');
+	assert.match((await run).json.error, /the daemon is shutting down: the script did not begin/);
+	await assertStopped(scratch, daemon);
+});
+
 test('a request that is still being sent is refused at the end of the grace', async (t) => {
 	const { scratch, daemon, at } = await daemonWith(t, quick);
 	const head = (route) =>
