@@ -66,10 +66,10 @@ def check_unique(rows):
     for column in ("name", "command"):
         seen = set()
         for row in rows:
-            if row[column] in seen:
-                fail(row["name"], f"{column} {row[column]} is taken")
-            if row[column] is not None:
-                seen.add(row[column])
+            names = [row[column]] + (row.get("commandAliases", []) if column == "command" else [])
+            for taken in seen.intersection(names):
+                fail(row["name"], f"{column} {taken} is taken")
+            seen.update(name for name in names if name is not None)
 
 
 def check_alone(rows):
@@ -110,7 +110,8 @@ for row in rows:
     inputs = f"{row['name']}_inputs, {len(row['input'])}" if row["input"] else "NULL, 0"
     table += (
         f"\t{{ OPERATION_{row['name'].upper()}, {text(row['name'])}, {text(row['method'])}, {text(row['route'])},\n"
-        f"\t  {text(row['command'])}, {text(row['tool'])}, {text(row['summary'])},\n"
+        f"\t  {text(row['command'])}, {{ {', '.join(map(text, row.get('commandAliases', []))) or '{ NULL, 0 }'} }},\n"
+        f"\t  {text(row['tool'])}, {text(row['summary'])},\n"
         f"\t  {flag_words(row)}, {inputs},\n"
         f"\t  {literal(row['output'])}, {text(row['group'])}, {text(row.get('detail'))}, {text(row.get('alone'))} }},\n"
     )

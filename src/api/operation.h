@@ -63,7 +63,8 @@ struct operation {
 	struct str route;
 	/* "artifact put"; empty: no command, as of the last rows from OPERATION_COMMANDS on */
 	struct str command;
-	struct str tool; /* "mcpx_status"; empty: no MCP tool */
+	struct str command_aliases[2]; /* the same command by other names; empty: none */
+	struct str tool;	       /* "mcpx_status"; empty: no MCP tool */
 	struct str summary;
 	unsigned flags;
 	const struct operation_input *inputs;

@@ -210,10 +210,20 @@ const struct command *command_at(size_t at)
 	return &table[at];
 }
 
+static bool is_alias(const struct command *command, struct str words)
+{
+	if (!command->operation || words.n == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(command->operation->command_aliases); i++)
+		if (str_eq(command->operation->command_aliases[i], words))
+			return true;
+	return false;
+}
+
 const struct command *command_find(struct str words)
 {
 	for (size_t i = 0; i < command_count(); i++)
-		if (str_eq(command_at(i)->words, words))
+		if (str_eq(command_at(i)->words, words) || is_alias(command_at(i), words))
 			return command_at(i);
 	return NULL;
 }
@@ -237,14 +247,12 @@ static struct str first_word(struct str words)
 	return blank == STR_NONE ? words : str_slice(words, 0, blank);
 }
 
-/* What a command is called elsewhere: by other programs, over HTTP, in older versions of mcpx. */
+/* What a command is called over HTTP, or by other programs. */
 static struct str known_as(struct str words)
 {
 	static const struct {
 		struct str elsewhere, here;
 	} names[] = {
-		{ STR_INIT("list"), STR_INIT("ls") },
-		{ STR_INIT("namespaces"), STR_INIT("ls") },
 		{ STR_INIT("shutdown"), STR_INIT("stop") },
 		{ STR_INIT("version"), STR_INIT("--version") },
 	};

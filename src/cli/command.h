@@ -40,7 +40,7 @@ struct command {
 size_t command_count(void);
 const struct command *command_at(size_t at);
 
-/* The command of these words ("artifact put"), or NULL. */
+/* The command of these words ("artifact put", or another name of it), or NULL. */
 const struct command *command_find(struct str words);
 
 /* Whether `word` is the first of several words of a command: "artifact". */
