@@ -1,8 +1,8 @@
 /*
- * A peer sends these bytes, cut as the first byte says, and may then close that direction, to a server whose
- * handler does what each request's path asks for: answer now or later, collect or stream the body, stream the
- * answer, abort, serve a file, upgrade. Whatever comes, every request ends once, by its answer or by `gone`,
- * and nothing is left when the peer has closed.
+ * A peer sends these bytes, cut as the first byte says, and may then close that direction, to a server that
+ * may begin to drain halfway, and whose handler does what each request's path asks for: answer now or later,
+ * collect or stream the body, stream the answer, abort, serve a file, upgrade. Whatever comes, every request
+ * ends once, by its answer or by `gone`, and nothing is left when the peer has closed.
  */
 #include "base/base.h"
 #include "io/http_connection.h"
@@ -212,6 +212,11 @@ static void send_pieces(int fd, struct str bytes, size_t step)
 	}
 }
 
+static void drained(void *context)
+{
+	(void)context;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct http_limits limits = {
@@ -230,17 +235,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct http_handler handler = { .request = handle };
 	struct sockaddr_storage none = { .ss_family = AF_UNIX };
 	struct http_listener listener = { .local = true };
+	struct str sent;
+	size_t step;
 	int fds[2];
 
 	if (size < 2)
 		return 0;
+	step = 1 + data[0] % 64u;
 	fuzz = (struct fuzz){ .begun = 0 };
 	BUG_ON(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0);
 	BUG_ON(loop_new(&fuzz.loop, NULL) < 0);
 	BUG_ON(http_server_new(&fuzz.server, fuzz.loop, &limits, &handler, NULL) < 0);
 	listener.server = fuzz.server;
 	http_connection_new(&listener, fds[0], &none);
-	send_pieces(fds[1], str_make((const char *)data + 1, size - 1), 1 + data[0] % 64u);
+	sent = str_make((const char *)data + 1, size - 1);
+	send_pieces(fds[1], str_slice(sent, 0, sent.n / 2), step);
+	if (data[0] & 0x40)
+		http_server_drain(fuzz.server, FAR_MS, drained, NULL);
+	send_pieces(fds[1], str_from(sent, sent.n / 2), step);
 	if (data[0] & 0x80)
 		BUG_ON(shutdown(fds[1], SHUT_WR) < 0);
 	for (int i = 0; i < 4; i++)
