@@ -117,7 +117,9 @@ test('what a client was saying when the daemon ended is not said by halves to th
 	const { child, say, answer } = client(scratch);
 	say(hello);
 	await answer(0);
-	say(call(1, 'scripted__echo', { text: 'x'.repeat(200_000) }).slice(0, 150_000));
+	// The beginning of the long line passes together with the short one.
+	say(call('quick', 'scripted__echo', { text: 'y' }) + call(1, 'scripted__echo', { text: 'x'.repeat(200_000) }).slice(0, 150_000));
+	await answer('quick');
 	process.kill(await daemonPid(scratch), 'SIGKILL');
 	assert.match((await answer(1)).error.message, /the daemon ended/);
 	say(`the rest of it\n${call(2, 'scripted__echo', { text: 'whole' })}`);
