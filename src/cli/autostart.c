@@ -20,6 +20,7 @@
 
 enum {
 	LOG_MODE = 0600,
+	STOPPED_MAX = 5, /* a program that is no daemon ends well, too */
 };
 
 struct start {
@@ -33,6 +34,7 @@ struct start {
 	uint64_t patience; /* until when one that lost its socket may make it anew */
 	uint64_t pause;	   /* between the last start and the next, if nobody is seen to hold the lock */
 	uint64_t next;	   /* when that is */
+	unsigned stopped;  /* how often it was up and was stopped at once */
 };
 
 /* -- the command line of the daemon ---------------------------------------------------------------------- */
@@ -171,6 +173,14 @@ static void start_gave_way(struct start *start)
 			  settings_duration(start->cli->settings, SETTING_AUTOSTART_PING_TIMEOUT);
 }
 
+/* Whether another may come after the one that has ended: that gave way to another, or was stopped by somebody
+ * before we reached it. */
+static bool start_may_follow(struct start *start)
+{
+	return start->background.status == DAEMON_EXIT_BUSY ||
+	       (start->background.status == 0 && start->stopped++ < STOPPED_MAX);
+}
+
 static int start_wait(struct start *start, int (*connect)(struct cli *cli, struct err *err), struct err *err)
 {
 	uint64_t interval = settings_duration(start->cli->settings, SETTING_AUTOSTART_POLL_INTERVAL);
@@ -185,7 +195,7 @@ static int start_wait(struct start *start, int (*connect)(struct cli *cli, struc
 					interval < start->until - now ? interval : start->until - now);
 		if (connect(start->cli, err) == 0)
 			return 0;
-		if (event == BACKGROUND_ENDED && start->background.status != DAEMON_EXIT_BUSY)
+		if (event == BACKGROUND_ENDED && !start_may_follow(start))
 			return start_ended(start, err);
 		if (event == BACKGROUND_ENDED)
 			start_gave_way(start);

@@ -13,7 +13,8 @@ enum {
 	SETTINGS_HEADER_MAX = 8192, /* of the header of settings: half of what a request's head may have */
 	STATUS_UNAVAILABLE = 503,
 	STATUS_TIMED_OUT = 504,
-	RESENDS_MAX = 8, /* of one request, to daemons that end one after the other */
+	RESENDS_MAX = 8,       /* of one request, to daemons that end one after the other */
+	HEARD_RESENDS_MAX = 3, /* of one that they had heard: it may be what ends them */
 };
 
 /* -- target and body ------------------------------------------------------------------------------------- */
@@ -189,12 +190,19 @@ static bool repeats(const struct request *request)
 	       (request->operation->flags & (OPERATION_REPEATS | OPERATION_DESTROYS)) == OPERATION_REPEATS;
 }
 
-static bool may_send_again(const struct cli *cli, const struct request *request, int sent_again)
+/* How often a request was sent again. */
+struct resends {
+	unsigned all, heard;
+};
+
+/* What a daemon has heard goes to the next only if that changes nothing. */
+static bool may_send_again(const struct cli *cli, const struct request *request, struct resends *resends)
 {
-	if (!http_client_repeatable(&cli->daemon) || request->for_this_daemon)
+	if (!http_client_repeatable(&cli->daemon) || request->for_this_daemon ||
+	    resends->all++ == RESENDS_MAX)
 		return false;
-	return http_client_unheard(&cli->daemon) ? sent_again < RESENDS_MAX
-						 : sent_again == 0 && repeats(request);
+	return http_client_unheard(&cli->daemon) ||
+	       (repeats(request) && resends->heard++ < HEARD_RESENDS_MAX);
 }
 
 int request_lost(const struct request *request, bool unheard, struct err *err)
@@ -216,10 +224,11 @@ bool request_met_end(const struct http_client_answer *answer)
 
 /* The daemon ends, does this no more, and lives on only for the scripts that run in it. */
 static bool is_for_the_next(const struct cli *cli, const struct request *request,
-			    const struct http_client_answer *answer, int sent_again)
+			    const struct http_client_answer *answer, struct resends *resends)
 {
-	return request_met_end(answer) && http_client_repeatable(&cli->daemon) && !request->for_this_daemon &&
-	       sent_again < RESENDS_MAX && daemon_may_be_started(cli);
+	return request_met_end(answer) && daemon_may_be_started(cli) &&
+	       http_client_repeatable(&cli->daemon) && !request->for_this_daemon &&
+	       resends->all++ < RESENDS_MAX;
 }
 
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
@@ -236,18 +245,18 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 		.body_length = request->body_length,
 	};
 	int r = request_fields(cli, request, &list, err);
+	struct resends resends = { 0 };
 	bool lost;
 
 	if (r < 0)
 		return r;
 	sent.field_count = list.count;
 	r = send_once(cli, &sent, ret_answer, &lost, err);
-	/* A daemon that is just ending closes connections that it never looked at. What one has heard goes to
-	 * the next once, and only if that changes nothing: it may be what ended the first. */
-	for (int sent_again = 0;; sent_again++) {
-		if (r == 0 && is_for_the_next(cli, request, ret_answer, sent_again))
+	/* A daemon that is just ending closes connections that it never looked at. */
+	for (;;) {
+		if (r == 0 && is_for_the_next(cli, request, ret_answer, &resends))
 			r = daemon_wait_end(cli, daemon_process(cli), err);
-		else if (!lost || !may_send_again(cli, request, sent_again))
+		else if (!lost || !may_send_again(cli, request, &resends))
 			break;
 		if (r < 0 && !lost)
 			return r;

@@ -82,6 +82,17 @@ test('a daemon that cannot start says why, with the end of its log', async (t) =
 	assert.match((await run(scratch, ['ls', '--autostart-bin=/proc/nonexistent'])).stderr, /^mcpx: cannot start \/proc\/nonexistent: No such file/);
 });
 
+test('a daemon that is stopped before anybody reached it is started again, and one that ends every time is not', async (t) => {
+	const scratch = newHome(t);
+	const twice = program(scratch, `cd ${scratch.home}; for f in one two; do [ -e $f ] || { : >$f; exit 0; }; done; exec ${mcpx} "$@"`);
+	assert.deepEqual((({ status, stderr }) => [status, stderr])(await run(scratch, ['ls', `--autostart-bin=${twice}`])), [0, '']);
+	await run(scratch, ['stop']);
+	const { status, stderr } = await run(scratch, ['ls', `--autostart-bin=${program(scratch, 'echo once >>"$0.log"')}`]);
+	assert.equal(status, 1);
+	assert.match(stderr, /^mcpx: the daemon did not start \(exit status 0\)/);
+	assert.equal(fs.readFileSync(scratch.path('program.log'), 'utf8'), 'once\n'.repeat(6));
+});
+
 test('a daemon that never answers is waited for no longer than autostart.connectTimeout', async (t) => {
 	const scratch = newHome(t);
 	const result = await run(scratch, ['ls', '--autostart-connect-timeout=300ms', `--autostart-bin=${program(scratch, 'exec sleep 600')}`]);
