@@ -110,6 +110,11 @@ void http_connection_tell_gone(struct http_connection *c)
 		gone(&c->request);
 }
 
+bool http_connection_is_between(const struct http_connection *c)
+{
+	return c->state == CONNECTION_IDLE && c->kept.n == 0;
+}
+
 void http_connection_drop(struct http_connection *c)
 {
 	if (c->state == CONNECTION_CLOSED)
@@ -314,7 +319,7 @@ static void keep_input(struct http_connection *c)
  * closing a unix connection then resets it, which says that nobody heard, behind the answer. */
 static bool is_parting(const struct http_connection *c)
 {
-	return c->server->draining && c->state == CONNECTION_IDLE && c->kept.n == 0;
+	return c->server->draining && http_connection_is_between(c);
 }
 
 static enum http_waiting waits_for(const struct http_connection *c)

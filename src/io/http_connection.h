@@ -190,6 +190,10 @@ void http_connection_tell_gone(struct http_connection *c);
  * `incomplete_only` is set. True when it was one. */
 bool http_connection_refuse(struct http_connection *c, bool incomplete_only);
 
+/* Whether it is between two requests, and nothing of the next has been read: a server that drains may end it,
+ * and what the peer has sent since is left unread. */
+bool http_connection_is_between(const struct http_connection *c);
+
 /* Ends it now; a handler that still has its request is told. */
 void http_connection_drop(struct http_connection *c);
 

@@ -238,7 +238,7 @@ void http_server_drain(struct http_server *server, uint64_t grace_ms, void (*dra
 	close_listeners(server);
 	timer_start(&server->grace, server->loop, grace_ms, grace_over);
 	list_for_each(c, &server->connections, node)
-		if (c->state == CONNECTION_IDLE && c->kept.n == 0)
+		if (http_connection_is_between(c))
 			http_connection_drop(c);
 	check_drained(server);
 }
