@@ -140,20 +140,18 @@ static int start_again(struct start *start, uint64_t now, struct err *err)
 
 /*
  * The one that holds the lock is starting, too, and will answer; or it is ending, and when it has, ours is
- * started again; or it has lost its socket. The info file tells the last from the first: it comes after the
- * socket. One that was killed is not to be seen any more some time before the kernel gives its lock back.
+ * started again; or it has lost its socket. One that was killed is not to be seen any more some time before
+ * the kernel gives its lock back.
  */
 static int start_look_at_holder(struct start *start, struct err *err)
 {
-	const struct places *places = &start->cli->places;
-	pid_t holder = lock_file_holder(places->lock.p);
+	pid_t holder = lock_file_holder(start->cli->places.lock.p);
 	uint64_t now = clock_monotonic_ms();
 
 	if (!holder && now >= start->next)
 		return start_again(start, now, err);
 	start->holder = holder;
-	if (holder && now >= start->patience && access(places->socket.p, F_OK) < 0 &&
-	    access(places->info.p, F_OK) == 0)
+	if (holder && now >= start->patience && daemon_lost_socket(start->cli))
 		return daemon_unreachable(start->cli, holder, err);
 	return 0;
 }

@@ -79,6 +79,11 @@ static int daemon_connect(struct cli *cli, struct err *err)
 	return r;
 }
 
+bool daemon_lost_socket(const struct cli *cli)
+{
+	return access(cli->places.socket.p, F_OK) < 0 && access(cli->places.info.p, F_OK) == 0;
+}
+
 int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err)
 {
 	return err_set(

@@ -41,6 +41,10 @@ int daemon_wait_end(struct cli *cli, pid_t process, struct err *err);
 /* Says that it has not. ERR_TIMEOUT. */
 int daemon_not_ended(const struct cli *cli, pid_t process, struct err *err);
 
+/* Whether the daemon that holds the lock has lost its socket: the info file comes after the socket, so that
+ * one with it and without that is not just starting. */
+bool daemon_lost_socket(const struct cli *cli);
+
 /* Says that `holder` holds the lock and does not answer. ERR_BUSY. */
 int daemon_unreachable(const struct cli *cli, pid_t holder, struct err *err);
 

@@ -195,14 +195,18 @@ struct resends {
 	unsigned all, heard;
 };
 
-/* What a daemon has heard goes to the next only if that changes nothing. */
 static bool may_send_again(const struct cli *cli, const struct request *request, struct resends *resends)
 {
-	if (!http_client_repeatable(&cli->daemon) || request->for_this_daemon ||
-	    resends->all++ == RESENDS_MAX)
-		return false;
-	return http_client_unheard(&cli->daemon) ||
-	       (repeats(request) && resends->heard++ < HEARD_RESENDS_MAX);
+	return http_client_repeatable(&cli->daemon) && !request->for_this_daemon &&
+	       resends->all++ < RESENDS_MAX;
+}
+
+/* What a daemon has heard goes to the next only if that changes nothing. */
+static bool may_send_lost(const struct cli *cli, const struct request *request, struct resends *resends)
+{
+	return may_send_again(cli, request, resends) &&
+	       (http_client_unheard(&cli->daemon) ||
+		(repeats(request) && resends->heard++ < HEARD_RESENDS_MAX));
 }
 
 int request_lost(const struct request *request, bool unheard, struct err *err)
@@ -226,9 +230,7 @@ bool request_met_end(const struct http_client_answer *answer)
 static bool is_for_the_next(const struct cli *cli, const struct request *request,
 			    const struct http_client_answer *answer, struct resends *resends)
 {
-	return request_met_end(answer) && daemon_may_be_started(cli) &&
-	       http_client_repeatable(&cli->daemon) && !request->for_this_daemon &&
-	       resends->all++ < RESENDS_MAX;
+	return request_met_end(answer) && daemon_may_be_started(cli) && may_send_again(cli, request, resends);
 }
 
 int request_send(struct cli *cli, const struct request *request, struct http_client_answer *ret_answer,
@@ -256,7 +258,7 @@ int request_send(struct cli *cli, const struct request *request, struct http_cli
 	for (;;) {
 		if (r == 0 && is_for_the_next(cli, request, ret_answer, &resends))
 			r = daemon_wait_end(cli, daemon_process(cli), err);
-		else if (!lost || !may_send_again(cli, request, &resends))
+		else if (!lost || !may_send_lost(cli, request, &resends))
 			break;
 		if (r < 0 && !lost)
 			return r;

@@ -87,7 +87,6 @@ static int serve_pump(struct serve *serve, int fd, struct str first, enum pump_e
 	static const struct str changed =
 		STR_INIT("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n");
 	bool replay = serve->again && serve->flight.opening.n && !buf_failed(&serve->flight.opening);
-	int r;
 	struct str opening = replay ? buf_str(&serve->flight.opening) : STR("");
 	_cleanup_buf_ struct buf ahead = { .max = SIZE_MAX };
 	struct pump_options options = {
@@ -102,6 +101,7 @@ static int serve_pump(struct serve *serve, int fd, struct str first, enum pump_e
 		.received = serve_received,
 		.context = serve,
 	};
+	int r;
 
 	buf_append(&ahead, opening);
 	buf_append(&ahead, buf_str(&serve->kept));

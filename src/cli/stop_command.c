@@ -51,13 +51,11 @@ static int stop_ask(struct stop *stop, struct err *err)
 	return r < 0 ? r : daemon_wait_end(cli, stop->process, err);
 }
 
-/* The info file comes after the socket, so that one with it and without that has lost it. */
-static bool lost_its_socket(const struct stop *stop)
+/* It has lost its socket, or has taken too long to make one. */
+static bool has_no_socket(const struct stop *stop)
 {
-	const struct places *places = &stop->cli->places;
-
-	return access(places->socket.p, F_OK) < 0 &&
-	       (access(places->info.p, F_OK) == 0 || clock_monotonic_ms() >= stop->patience);
+	return daemon_lost_socket(stop->cli) ||
+	       (access(stop->cli->places.socket.p, F_OK) < 0 && clock_monotonic_ms() >= stop->patience);
 }
 
 /* One look. 0: it has ended, or there is none. */
@@ -77,7 +75,7 @@ static int stop_step(struct stop *stop, struct err *err)
 	stop->process = process;
 	if (r == 0)
 		return stop_ask(stop, err);
-	if (known && !stop->signalled && lost_its_socket(stop)) {
+	if (known && !stop->signalled && has_no_socket(stop)) {
 		r = lock_file_end_holder(cli->places.lock.p, &process, err);
 		if (r < 0 && r != ERR_NOT_FOUND)
 			return r;
